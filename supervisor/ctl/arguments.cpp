@@ -98,7 +98,7 @@ const CLI::App* below(const CLI::App& level, const std::string& word) {
   return found == verbs.end() ? nullptr : *found;
 }
 
-// That a word should be a verb and is none; empty when all is well.
+// Why a word that should be a verb is not one; empty when all is well.
 std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App* level = &app;
   for (std::size_t i = verb_at(arguments); i < arguments.size(); ++i) {

@@ -18,7 +18,7 @@ void add_cache_folder(const Verb& verb, std::string& folder);
 std::string default_path(const Context& context);
 
 // Nothing when nobody has compiled anything yet: looking makes no folder. Kind usage when a folder
-// that was named is none.
+// that was named is not a cache.
 Result<std::optional<ProgramCache>> open_cache(const Context& context, const std::string& folder);
 
 json::object json_of_cached(const ProgramEntry& entry);

@@ -28,7 +28,7 @@ struct OnRecord {
   std::int64_t step = 0;
 };
 
-// The row of this folder; an empty program: there is none.
+// The row of this folder; an empty program: not on record.
 OnRecord find_on_record(const store::Store& store, const fs::path& checkpoint) {
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(checkpoint, error);

@@ -120,7 +120,7 @@ std::optional<Credentials> owner_of(const fs::path& folder) {
   std::error_code error;
   const fs::path whole = fs::absolute(folder, error).lexically_normal();
   const fs::path path = whole.has_filename() ? whole : whole.parent_path();
-  // Who owns the folder above may replace this one, whoever owns it.
+  // The owner of the folder above can replace this one, no matter who owns it.
   for (const fs::path& each : {path.parent_path(), path}) {
     struct stat info {};
     if (::lstat(each.c_str(), &info) == 0 && info.st_uid != 0) {

@@ -25,7 +25,7 @@ class Operation {
   // Valid as long as this object.
   checkpoint::IoOptions io();
 
-  // From now on what is done is called so; the bar begins anew.
+  // Names the next part of the work; the progress bar restarts.
   void next(std::string label);
 
   // Takes the bar away, before something else is printed.

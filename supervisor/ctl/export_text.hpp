@@ -3,7 +3,7 @@
 // CSV is that of RFC 4180: lines end in CR LF, a text with a comma, quote or line end stands in
 // quotes. A text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
 // carriage return) gets a ' in front, which spreadsheets do not show. What is unknown is empty; a
-// number that is none is NaN, in JSON null.
+// missing number is NaN, in JSON null.
 #pragma once
 
 #include <string>

@@ -52,7 +52,7 @@ class ModelCheck {
   }
 
  private:
-  // Where in the file it stands is not known any more.
+  // Its place in the file is no longer known.
   void tell(std::string_view key, std::string_view what) {
     problems_.push_back(
         {config_.file.string(), 0, 0,

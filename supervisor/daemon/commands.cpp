@@ -177,7 +177,7 @@ Result<json::value> Daemon::reload(const std::string& by) {
                 loaded.error().front().text(), "`trainwardctl config check` shows them all");
   }
   if (auto may = could_start(*loaded); !may) return propagate(may);
-  note_request("", "the daemon starts anew with the configuration as it is now", by);
+  note_request("", "the daemon restarts with the configuration as it is now", by);
   reexec_soon();
   return json::object{{"result", "restarting the daemon; workers go on"},
                       {"started_ms", started_ms_}};

@@ -205,11 +205,11 @@ void Daemon::replace_database(const Error& why) {
   if (auto marked = store::mark_unfit(parts_->config.database, why.what, at); !marked) {
     return spdlog::error("{}; {}", why.message(), marked.error().message());
   }
-  spdlog::error("{}; starting anew to make a new one from the journals", why.what);
+  spdlog::error("{}; restarting to rebuild it from the journals", why.what);
   reexec_soon();
 }
 
-// Programs of the database that the configuration does not name any more: stopped, then hidden.
+// Programs of the database that the configuration no longer names: stopped, then hidden.
 Status Daemon::recover_removed() {
   auto rows = parts_->store.programs();
   if (!rows) return propagate(rows);
@@ -288,7 +288,7 @@ void Daemon::on_change() {
   if (!parts_->options.fail_on_fatal || !gave_up) return;
   if (!std::exchange(failed_, true)) {
     spdlog::error(
-        "nothing runs any more, and a program was given up: ending, as --fail-on-fatal "
+        "nothing is running, and a program was given up: ending, as --fail-on-fatal "
         "asks for");
   }
   leave();
@@ -320,7 +320,7 @@ void Daemon::on_left(const std::vector<orders::Left::Job>& behind) {
   parts_->loop.stop();
 }
 
-// What an earlier daemon has given up was told then: whoever starts this one is to have the time to
+// What an earlier daemon gave up was reported then: the person who starts this one needs time to
 // look at it.
 bool Daemon::gave_up_meanwhile() {
   bool meanwhile = false;

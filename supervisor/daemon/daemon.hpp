@@ -38,13 +38,13 @@ struct Options {
   bool once = false;  // end when every program has; show progress on stdout
   // How long an end is held up at most for what has not left this machine.
   std::int64_t leave_within_ms = 600'000;
-  // End with a failing status when nothing runs any more and a program was given up meanwhile.
+  // End with a failing status when nothing is running and a program was given up meanwhile.
   bool fail_on_fatal = false;
-  std::function<void(const std::string&)> tell_status = {};  // whoever started the daemon, in words
+  std::function<void(const std::string&)> tell_status = {};  // the service manager, in words
   std::filesystem::path executable;  // what a restart in place executes; upgrade() checks it first
   InheritedSockets sockets;          // that somebody else listens on for us; borrowed
   KeptSockets* kept = nullptr;       // where sockets of ours wait while no Daemon lives; borrowed
-  // Asks whoever started the daemon to stop it for good, and calls back when that is not possible.
+  // Asks the service manager to stop the daemon for good, and calls back if that is not possible.
   // Empty: a shutdown by command is the daemon's own affair.
   std::function<void(std::function<void()>)> stop_service;
 };
@@ -83,7 +83,7 @@ class Daemon final : public api::Control {
   [[nodiscard]] bool wants_reexec() const { return reexec_; }
   // By the program that lies on the disk now, which was tried out.
   [[nodiscard]] bool wants_successor() const { return upgrade_; }
-  // Serves nobody any more; what listens goes to options.kept.
+  // Stops serving; listening sockets go to options.kept.
   void keep_sockets();
   // How long the slowest worker may take to save after SIGTERM.
   [[nodiscard]] std::int64_t longest_stop_ms() const;
@@ -154,7 +154,7 @@ class Daemon final : public api::Control {
   bool shutting_down_ = false;
   bool failed_ = false;                    // a program was given up, and nobody else runs
   MonoTime stop_by_;                       // of a shutdown
-  bool hurried_ = false;                   // nothing is to be waited for any more
+  bool hurried_ = false;                   // nothing is waited for
   bool left_behind_ = false;               // something has not left this machine
   std::set<std::string> given_up_before_;  // by an earlier daemon, and not started since
   std::string told_status_;

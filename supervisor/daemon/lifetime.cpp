@@ -156,7 +156,7 @@ void block_signals(bool blocked) {
 void become(const std::filesystem::path& image, char** argv, const KeptSockets& kept) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=starting anew",
+  notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=restarting",
                      now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000));
   const InheritedSockets sockets = inherited_sockets();
   // Made here, so that nothing else that this process starts ever sees it.

@@ -20,7 +20,7 @@ namespace trainward::daemon {
 
 struct Ended {
   int code = 0;
-  bool reexec = false;               // start the program anew in place of this one
+  bool reexec = false;               // replace this process by a new start of the program
   std::filesystem::path image = {};  // that is to be started
 };
 

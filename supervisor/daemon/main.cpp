@@ -168,7 +168,7 @@ int run(int argc, char** argv) {
                                              : "a duration as 90s, 10m or 2h is wanted";
       });
   app.add_flag("--fail-on-fatal", arguments.options.fail_on_fatal,
-               "end with 93 when nothing runs any more and a program was given up meanwhile, so "
+               "end with 93 when nothing is running and a program was given up meanwhile, so "
                "that a service's OnFailure= tells somebody");
   app.add_flag("--check", arguments.check,
                "say whether this version could run it here, with what this host offers and exit "
@@ -207,7 +207,7 @@ int run(int argc, char** argv) {
   }
   std::error_code no_directory;
   arguments.options.working_directory = std::filesystem::current_path(no_directory);
-  // Whatever the umask of whoever starts it: what it makes is for its user and group alone.
+  // Whatever umask it inherits: what it makes is for its user and group alone.
   ::umask(::umask(0) | 027);
   daemon::leave_no_core();
   auto config = load(arguments.options);

@@ -1,4 +1,4 @@
-// What a command would do and cost, for whoever thinks about giving it. Changes nothing.
+// What a command would do and cost, before it is given. Changes nothing.
 #include <algorithm>
 
 #include "common/base/text.hpp"

@@ -15,7 +15,7 @@ namespace trainward::daemon {
 // that merely says yes does not do.
 Status rehearse_start(const Options& options, const config::Config& config);
 
-// What is said when it went well, to whoever asks with this number: only who has code to make it
+// The answer when it went well, to a caller with this number: only a process with code to make it
 // can say it.
 std::string ready_word(std::string_view number);
 

@@ -173,7 +173,7 @@ TEST_F(Boards, WhatAProbeCommandDoesWrongIsToldAndTriedAgain) {
   EXPECT_THAT(events(), AllOf(HasSubstr("sh: lost"), HasSubstr("gave no report (exit code 4)"),
                               HasSubstr("printed more than 4 MiB"), HasSubstr("printed no report"),
                               HasSubstr("gave no report (exit code -1)"),
-                              HasSubstr("its serial number is none")));
+                              HasSubstr("its serial number is invalid")));
 }
 
 // ---- resets ----

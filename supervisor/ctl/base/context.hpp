@@ -39,9 +39,9 @@ struct Terminal {
   bool colour = false;
   int width = 0;  // columns; 0: not a terminal, lines are never cut
   Time now;
-  std::function<int()> err_width = {};  // columns of err's terminal now; empty: it is none
+  std::function<int()> err_width = {};  // columns of err's terminal now; empty: not a terminal
   bool redraws = false;                 // out is a terminal that can be drawn over
-  std::istream* in = nullptr;           // commands, where none is named; null: there are none
+  std::istream* in = nullptr;           // commands, if no command is given; null: nothing to read
   bool in_is_terminal = false;          // and out is the same one
   bool utf8 = true;                     // else it knows ASCII alone
   bool out_is_terminal = false;         // what is somebody else's is made safe for it

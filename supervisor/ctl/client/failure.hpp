@@ -10,7 +10,7 @@
 
 namespace trainward::ctl::remote {
 
-// How an ssh ended, or why there was none.
+// How an ssh process ended, or why it did not start.
 struct Ending {
   int not_started = 0;           // errno of starting it; 0: it was started
   bool greeted = false;          // trainwardctl there had answered before

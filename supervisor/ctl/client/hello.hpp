@@ -22,7 +22,7 @@ inline constexpr std::int64_t protocol_spoken = 1;
 
 std::string hello_line(const Hello& hello);
 
-// Takes lines from the front of `bytes` until one is a hello; nothing while there is none. Kind
+// Takes lines from the front of `bytes` until one is a hello; nothing until then. Kind
 // corrupt when what comes is longer than any profile prints.
 Result<std::optional<Hello>> take_hello(std::string& bytes);
 

@@ -13,7 +13,7 @@ namespace trainward::ctl {
 std::string plain_name(std::string word);
 
 // Of all programs `known`, in the order of the words, none twice. A word that means none of them
-// stays as it is, for whoever is asked to say so.
+// stays as it is, so that the daemon can report it.
 Names meant_by(const Names& words, const Names& known);
 
 // Asks the daemon which programs there are, where a word needs that.

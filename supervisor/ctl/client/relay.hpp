@@ -38,7 +38,7 @@ class Relay {
   void open(Fd fd, Refusal refusal);
 
   // Waits until something can be done, and does it. What can be read of `also` ends the wait too,
-  // and is left there. False when `in` has ended. An error: the other side is none of ours, or can
+  // and is left there. False when `in` has ended. An error: the other side is not ours, or can
   // no longer be written to.
   Result<bool> turn(std::initializer_list<int> also = {});
 

@@ -24,7 +24,7 @@ struct Address {
 };
 
 // `text` with "ssh://" or without; "/~/" in front of the path is that user's home, "%20" a blank,
-// and "?program=PATH" behind it names trainwardctl there. Kind usage for what is none, and for
+// and "?program=PATH" behind it names trainwardctl there. Kind usage for invalid addresses, and for
 // names that ssh or a shell could take for something else than a name.
 Result<Address> read_address(std::string_view text);
 

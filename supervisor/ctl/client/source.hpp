@@ -1,4 +1,4 @@
-// Where answers come from: the daemon, or, when there is none, its database read-only, and then the
+// Where answers come from: the daemon, or, if none runs, its database read-only, and then the
 // reader is told so on stderr.
 #pragma once
 

@@ -31,7 +31,7 @@ json::array rows_of(const config::Problems& problems) {
   return rows;
 }
 
-// nullptr when there is none of that name, or none can be meant.
+// nullptr if no program has that name, or the name is ambiguous.
 const config::Program* find_program(const std::vector<config::Program>& programs,
                                     const std::string& name) {
   if (name.empty()) return programs.size() == 1 ? &programs.front() : nullptr;

@@ -73,7 +73,7 @@ fs::path socket_at(const std::string& place) {
   return settings.socket_path();
 }
 
-// The first line; `rest` is what came behind it. Nothing when there is none any more.
+// The first line; `rest` is what came behind it. Nothing at the end of input.
 Result<std::optional<remote::Hello>> read_hello(std::string& rest) {
   for (;;) {
     auto hello = remote::take_hello(rest);
@@ -94,7 +94,7 @@ int relay(const fs::path& socket, std::string_view behind_hello) {
   relay.add_input(behind_hello);
   for (;;) {
     const auto goes_on = relay.turn();
-    // Whoever cannot be written to any more is gone; that is no fault of ours.
+    // A client that can no longer be written to is gone; that is not an error.
     if (!goes_on) return goes_on.error().kind == ErrorKind::corrupt ? exit_status::failed : 0;
     if (!*goes_on) return exit_status::ok;
   }

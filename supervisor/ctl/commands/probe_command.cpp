@@ -127,7 +127,7 @@ int watch_hardware(const Context& context, const ProbeRequest& request) {
       terminal.out << (terminal.redraws ? drawn_over(text) : (first ? text : '\n' + text));
     }
     terminal.out.flush();
-    // Nobody reads any more.
+    // The reader is gone.
     if (!terminal.out) return could_not_tell;
     std::this_thread::sleep_for(std::chrono::duration<double>(request.every_s));
   }

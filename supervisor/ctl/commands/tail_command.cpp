@@ -36,7 +36,7 @@ class Printer {
   TerminalText text_;
 };
 
-// Never returns success: it ends when interrupted or when the log cannot be read any more.
+// Never returns success: it ends when interrupted or when the log can no longer be read.
 Failure follow(const Context& context, LogQuery query, const LogPiece& last, Printer& printer) {
   query.attempt = last.attempt;
   query.offset = last.size;

@@ -130,7 +130,7 @@ int list_uploads(const Context& context, const UploadRequest& request) {
   return code;
 }
 
-// On record for the courier. Its answer, or why there is none.
+// On record for the courier. Its answer, or why it gave none.
 Answer<json::object> ask_courier(const Context& context, const std::string& what,
                                  const UploadRequest& request) {
   const std::string said = output_of_program(

@@ -17,7 +17,7 @@ struct Host {
 };
 
 // A line: ssh://[user@]host[:port][/path], the same without "ssh://", or unix:///PATH for a socket
-// of this machine. "#" begins a comment. Kind usage, with the line, for what is none of them, and
+// of this machine. "#" starts a comment. Kind usage, with the line, for anything else, and
 // for a text without any.
 Result<std::vector<Host>> read_hosts(std::string_view text, const std::string& file);
 

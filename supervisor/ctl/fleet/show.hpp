@@ -9,7 +9,7 @@
 
 namespace trainward::ctl::fleet {
 
-// Of `names`, or of all programs where there are none. A machine that did not answer is a row with
+// Of `names`, or of all programs if `names` is empty. A machine that did not answer is a row with
 // the reason. Returns the worst of the exit codes that `status` has for each machine alone.
 int show(const Context& context, std::vector<HostAnswer> answers, const Names& names);
 

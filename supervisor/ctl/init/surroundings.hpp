@@ -11,7 +11,7 @@
 namespace trainward::ctl {
 
 struct Surroundings {
-  std::filesystem::path script;  // relative to the folder, or absolute; empty: there is none
+  std::filesystem::path script;  // relative to the folder, or absolute; empty: not found
   Script about;                  // the script
   std::vector<std::string> other_scripts;
   std::string python = "python3";   // of a virtual environment beside it, when there is one

@@ -52,11 +52,11 @@ std::string of_script(const Surroundings& around) {
           ? fmt::format("\"{{checkpoint:+{}}}\"", script.resume_flag)
           : fmt::format("[{}, \"{{checkpoint}}\"]", takes_path ? script.resume_option : "--resume");
   if (told) {
-    text += "    # what names the checkpoint is left out while there is none\n";
+    text += "    # without a checkpoint yet, the words that name it are left out\n";
     text += fmt::format("    command: [{}, {}]\n", start, resume);
   } else {
     text += fmt::format("    command: [{}]\n", start);
-    text += "    # with a checkpoint to go on from, left out while there is none:\n";
+    text += "    # to resume from a checkpoint (left out while none exists):\n";
     text += fmt::format("    # command: [{}, {}]\n", start, resume);
   }
   if (script.distributed) {

@@ -244,7 +244,7 @@ void Gatherer::read_log(const top::Interest& interest, const std::string& progra
                  another ? first_log_bytes : log_bytes};
   auto piece = read_log_piece(context_, query, deadline);
   if (!piece) return;
-  // Another attempt's log, or one that was emptied, begins anew.
+  // Another attempt's log, or one that was emptied, is read from its start.
   if (!another && (piece->attempt != log_attempt_ || piece->size < log_offset_)) {
     log_.clear();
     query.offset = -first_log_bytes;

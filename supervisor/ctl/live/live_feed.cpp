@@ -23,7 +23,7 @@ namespace trainward::ctl::live {
 namespace {
 
 constexpr std::chrono::milliseconds between_looks{1'000};
-// What is asked of a daemon it goes on with when nobody waits for the answer any more.
+// A daemon finishes what it was asked even if the asker has stopped waiting.
 constexpr std::chrono::milliseconds command_deadline{3'000};
 
 std::string command_target(top::Verb verb, const std::string& program, bool dry_run) {

@@ -1,4 +1,4 @@
-// Bytes of a log: from the daemon, or, when there is none, from the files that it left.
+// Bytes of a log: from the daemon, or, if none runs, from the files that it left.
 #pragma once
 
 #include <chrono>

@@ -25,7 +25,7 @@ std::string time_text(std::int64_t wall_ms, bool utc);
 // The same to the minute, and no longer than it must be at `now_ms`: "03:12", "Nov 20 03:12",
 // "2025-11-20 03:12".
 std::string short_time_text(std::int64_t wall_ms, std::int64_t now_ms, bool utc);
-// The same of "2026-11-20T21:41:07.123Z", or the text itself where it is none.
+// The same of "2026-11-20T21:41:07.123Z", or the text itself if it is not a time.
 std::string time_text(std::string_view iso8601, bool utc);
 
 // "SIGKILL", "kill" or "9"; nothing for what is no signal.

@@ -97,7 +97,7 @@ void KeyParser::take(char byte, std::vector<Key>& keys) {
   }
   const bool continues = (code & 0xC0U) == 0x80U;
   if (continues && begun_.empty()) return;  // of a character whose beginning is not there
-  if (!continues) begun_.clear();           // what was begun before was none
+  if (!continues) begun_.clear();           // the bytes before were not a character
   begun_ += byte;
   if (utf8_character(begun_) == begun_.size()) {
     keys.push_back({KeyName::text, std::exchange(begun_, {})});

@@ -9,7 +9,7 @@
 namespace trainward::ctl::top {
 namespace {
 
-// Writing a few cells anew is shorter than going around them.
+// Rewriting a few cells is shorter than moving past them.
 constexpr int shortest_gap = 5;
 
 const Cell blank{};
@@ -73,7 +73,7 @@ class Painter {
     const bool wide = x + 1 < wanted_.size().width && wanted_.at(x + 1, y).text.empty();
     out_ += options_.ascii ? ascii_of({cell.text, wide ? 2 : 1}) : cell.text;
     column_ = x + (wide ? 2 : 1);
-    // Terminals do not agree on how wide some characters are: behind them the place is told anew.
+    // Terminals do not agree on how wide some characters are: behind them the cursor is set.
     // Braille, lines and blocks are one column everywhere.
     const bool sure = options_.ascii || cell.text.size() == 1 ||
                       (cell.text >= "\u2500" && cell.text <= "\u259F") ||
@@ -102,7 +102,7 @@ class Painter {
       codes += fmt::format(";3{}", static_cast<int>(look.ink));
     }
     if (codes == "0") codes.clear();
-    // Where only colour would change and there is none, nothing is said.
+    // Without colours a change of colour alone writes nothing.
     if (codes != codes_) out_ += "\x1b[" + codes + "m";
     codes_ = codes;
     look_ = look;

@@ -117,7 +117,7 @@ void draw_help(Canvas& canvas, const Rect& area) {
       {"/", "only events and lines with these words; Esc: all"},
       {"PgUp PgDn", "scroll ten lines; Home, End: oldest, newest"},
       {"s t r", "start, stop, restart; says what it costs and asks"},
-      {"Ctrl-L", "draw anew"},
+      {"Ctrl-L", "redraw"},
       {"Ctrl-Z", "into the background; fg comes back"},
       {"q Ctrl-C", "quit; what trains goes on training"},
       {"", ""},

@@ -24,7 +24,7 @@
 
 namespace trainward::daemon {
 
-// Watches on paths, anew where another file has taken the place of the one that is watched.
+// Watches on paths, set again where another file has replaced the one that was watched.
 class WatchedPaths {
  public:
   // Whether a watch was begun.

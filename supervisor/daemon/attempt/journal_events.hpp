@@ -13,7 +13,7 @@
 namespace trainward::daemon {
 
 // A worker's datagram ("message"). Several keys of one may be several events. Foreign data: a
-// number that is none or beyond what can be (common/protocol/protocol.hpp), or a checkpoint path
+// number that is invalid or out of range (common/protocol/protocol.hpp), or a checkpoint path
 // outside `checkpoints`, is left out. A loss beyond is infinite: it has diverged.
 std::vector<core::Event> message_events(const JournalRecord& message,
                                         const std::filesystem::path& checkpoints);

@@ -104,7 +104,7 @@ void JournalFile::take(const JournalRecord& record, session::JournalPiece& piece
 void JournalFile::take_start(const JournalRecord& record, session::JournalPiece& piece) {
   const std::string why = string_or(record.fields, "why", "");
   if (!why.empty() && why != "full") {
-    spdlog::warn("{}: the journal of attempt {} was {} by somebody; its shim has begun it anew",
+    spdlog::warn("{}: the journal of attempt {} was {} by somebody; its shim has recreated it",
                  program_, attempt_, why);
   }
   if (std::exchange(told_start_, true)) return;
@@ -153,7 +153,7 @@ void JournalFile::take_left_out(const JournalRecord& record, session::JournalPie
 }
 
 void JournalFile::take_message(const JournalRecord& record, session::JournalPiece& piece) {
-  // Of a journal that was begun anew: what has been read in the old one counts once.
+  // Of a journal that was recreated: what was read in the old one counts once.
   const bool again = bool_or(record.fields, "again", false);
   if (again && int_or(record.fields, "at", 0) < std::max(read_to_, counted_to_)) return;
   if (!told_range_) {

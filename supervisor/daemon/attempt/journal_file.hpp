@@ -21,7 +21,7 @@ class JournalFile {
   // About `most_bytes` of whole records from `offset` on; nothing when it cannot be read.
   session::JournalPiece read(std::int64_t offset, std::size_t most_bytes);
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-  // Of the file that was written when it was last read; 0: there was none.
+  // Of the file that was written when it was last read; 0: no file yet.
   [[nodiscard]] std::uint64_t inode() const { return inode_; }
 
  private:

@@ -1,5 +1,5 @@
 // launch.json of attempts that have ended keeps no secrets: what the worker was given in its
-// environment and its arguments is taken out once nobody needs it any more.
+// environment and its arguments is removed once nothing needs it.
 #pragma once
 
 #include <cstdint>

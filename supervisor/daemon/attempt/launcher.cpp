@@ -122,7 +122,7 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   return spec;
 }
 
-// Not durably: after a power cut there is no attempt any more that could need it.
+// Not durably: after a power cut no attempt is left that could need it.
 Status write_plainly(const Folder& folder, const char* name, const std::string& text,
                      unsigned mode) {
   auto fd = folder.open_file(name, O_WRONLY | O_CREAT | O_EXCL, mode);

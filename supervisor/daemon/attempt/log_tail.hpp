@@ -1,7 +1,7 @@
 // Reads a log file as it grows, over rotations (LOG, LOG.1, LOG.2, … with the oldest last).
 //
 // Every byte is given once, in the order it was written: when the file is moved aside, the rest of
-// the old one comes before the new one; when it is emptied in place, reading begins anew. What was
+// the old one comes before the new one; when it is emptied in place, reading restarts. What was
 // deleted before it could be read is lost. A file that is not there yet is empty.
 #pragma once
 

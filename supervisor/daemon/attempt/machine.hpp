@@ -1,5 +1,5 @@
 // What the machine says while workers run: its kernel's log and its memory pressure, as facts for
-// whoever has a worker. Neither costs a wake-up while nothing is wrong.
+// every program with a worker. Neither costs a wake-up while nothing is wrong.
 #pragma once
 
 #include <functional>

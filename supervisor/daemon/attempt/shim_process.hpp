@@ -19,7 +19,7 @@ class ShimProcess {
   // `gone` is called once, on the loop, when the process has ended (and was reaped if it was ours).
   static Result<std::unique_ptr<ShimProcess>> child(Loop& loop, pid_t pid,
                                                     std::function<void()> gone);
-  // Kind permanent: no such process any more.
+  // Kind permanent: the process is gone.
   static Result<std::unique_ptr<ShimProcess>> adopt(Loop& loop, const ProcessId& id,
                                                     std::function<void()> gone);
 

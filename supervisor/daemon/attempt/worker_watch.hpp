@@ -24,7 +24,7 @@ struct WatchedWorker {
   std::vector<std::filesystem::path> caches;  // what it compiles goes there
 };
 
-// Its processes; on any thread. Shared, because a look that hangs outlives whoever asked for it.
+// Its processes; on any thread. Shared, because a look that hangs outlives its caller.
 class WorkerProcesses {
  public:
   explicit WorkerProcesses(WatchedWorker worker);

@@ -15,7 +15,7 @@ using Loaded = tl::expected<config::Config, std::vector<config::Problem>>;
 struct ProgramDiff {
   std::vector<std::string> available;    // new in the file
   std::vector<std::string> changed;      // anything about it differs
-  std::vector<std::string> disappeared;  // not in the file any more
+  std::vector<std::string> disappeared;  // no longer in the file
   // What of it is about this program.
   [[nodiscard]] ProgramDiff of(const std::string& name) const;
 };

@@ -35,7 +35,7 @@ core::BoardFound as_found(const hwprobe::Board& board, store::Store& store, cons
   if (!is_name(board.serial)) {
     found.usable = false;
     found.verdict = hwprobe::to_string(hwprobe::Verdict::unknown);
-    found.evidence = "its serial number is none: letters, digits and - _ . : are expected";
+    found.evidence = "its serial number is invalid: letters, digits and - _ . : are expected";
     return found;
   }
   // Whoever it is, a reset would take the board from under it.

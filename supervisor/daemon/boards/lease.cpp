@@ -18,7 +18,7 @@ Result<Fd> take_lease(const std::filesystem::path& file) {
         fd.error().kind == ErrorKind::usage || fd.error().kind == ErrorKind::corrupt;
     if (something_else) {
       fd.error().hint = fmt::format(
-          "a lock file belongs here: `mv {0} {0}.away`, and it is made anew", file.string());
+          "a lock file belongs here: `mv {0} {0}.away`, and it is created again", file.string());
     }
     return fd;
   }

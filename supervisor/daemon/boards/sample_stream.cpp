@@ -200,7 +200,7 @@ struct SampleStream::Impl : std::enable_shared_from_this<Impl> {
   std::optional<hwprobe::BoardState> memory;
   pid_t pid = 0;
   bool killed = false;
-  bool closed = false;  // nobody listens any more
+  bool closed = false;  // the reader is gone
   bool told_of_left = false;
   bool told_of_start = false;
   Fd output;

@@ -6,7 +6,7 @@
 //
 // Nothing here blocks. Of a helper that does not end, `memory` remembers the process, so that the
 // next daemon does not start a second one beside it. Destroying this kills the helper and waits for
-// nothing: whoever reaps zombies reaps it (reaper.hpp).
+// nothing: the reaper collects it (reaper.hpp).
 #pragma once
 
 #include <cstdint>

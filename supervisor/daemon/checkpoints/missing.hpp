@@ -1,5 +1,5 @@
 // Whether what had verified is where it was. A share that goes away for seconds leaves an empty
-// mount point, which looks like a run that has saved nothing: whoever began anew in there would do
+// mount point, which looks like a run that has saved nothing: a run that starts over there does
 // all of it again, where nobody looks for it.
 #pragma once
 

@@ -20,7 +20,7 @@ class RestoreProcess {
     // What was passed over and why.
     std::function<void(const std::string&)> note;
     // Once, unless this is destroyed before: the place it was restored to ("": no target has one),
-    // and words for people about it; or why there is none. May destroy this.
+    // and words for people about it; or why it failed. May destroy this.
     std::function<void(Result<std::string>, const std::string& words)> done;
   };
   // `courier`: the program. `orders` have one upload.

@@ -26,7 +26,7 @@ class Courier {
   // Borrows all but the paths.
   Courier(Loop& loop, Background& background, const Paths& paths, store::Store& store, News& news);
 
-  // The configuration as it is now: other orders start it anew, none end it.
+  // The configuration as it is now: changed orders restart it, no orders end it.
   void follow(const config::Config& config);
   // For Store::on_commit(): pokes it when the commit had something for it.
   [[nodiscard]] std::function<void()> committing();

@@ -91,7 +91,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
   void tell_to_leave() {
     if (!on_left || !input) return;
     const std::string line = std::string(orders::leave_word) + "\n";
-    // Where pokes fill the pipe it does not read, and whoever waits for it sees that.
+    // If pokes fill the pipe, it is not reading, and the waiting code sees that.
     (void)!::write(input.get(), line.data(), line.size());
   }
 
@@ -219,7 +219,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     if (pid == 0) return;
     pollfd ended{pidfd.get(), POLLIN, 0};
     if (::poll(&ended, 1, static_cast<int>(settings.farewell_ms)) <= 0) ::kill(pid, SIGKILL);
-    // Else whoever reaps zombies reaps it.
+    // Otherwise the reaper collects it.
     ::waitpid(pid, nullptr, WNOHANG);
     pid = 0;
   }

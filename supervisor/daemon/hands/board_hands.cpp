@@ -83,7 +83,7 @@ void BoardHands::keep_boards() {
   if (stage != Stage::probing && stage != Stage::selecting && stage != Stage::launching) {
     leases_.clear();
   }
-  // Nobody waits any more for what a reset has done.
+  // No caller waits for the outcome of a reset now.
   if (reset_ && stage != Stage::repairing && reset_->only_looks()) reset_.reset();
   const bool waits = stage == Stage::probing || stage == Stage::repairing ||
                      (stage == Stage::backoff && state.wanted);
@@ -158,7 +158,7 @@ void BoardHands::end_compiling_ahead(std::string_view why) {
   c_.note("compile", fmt::format("compiling ahead was ended: {}", why));
 }
 
-// Once for each time that there is none.
+// Once for each time that no board is usable.
 void BoardHands::compile_while_no_board() {
   constexpr std::int64_t day_ms = 24 * 3600 * std::int64_t{1000};
   using core::Stage;

@@ -47,7 +47,7 @@ class BoardHands {
   ProgramContext& c_;
   std::unique_ptr<ChildProcess> probe_;
   std::unique_ptr<ResetOfBoards> reset_;
-  std::unique_ptr<ChildProcess> ahead_;  // compiles while the board is reset, or there is none
+  std::unique_ptr<ChildProcess> ahead_;  // compiles while the board is reset or missing
   bool no_board_ = false;                // since when that was begun
   std::optional<hwprobe::Report> report_;
   std::optional<MeshPlace> place_;  // of the newest look

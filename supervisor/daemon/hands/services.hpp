@@ -19,7 +19,7 @@
 
 namespace trainward::daemon {
 
-// The meshes that programs wait for a place for: whoever is placed first leaves room for the others
+// Meshes of programs that wait for boards: the first to be placed leaves room for the others
 // where that can be. On the loop's thread.
 class MeshWishes {
  public:

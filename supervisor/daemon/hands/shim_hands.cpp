@@ -151,7 +151,7 @@ void ShimHands::journal_grew() {
   });
 }
 
-// The file that is written now; another takes its place when it is long, or was made anew.
+// The file that is written now; another replaces it when it is long or was recreated.
 void ShimHands::watch_journal() {
   const auto file = journal_->folder() / attempt_files::journal;
   const auto grew = [this, alive = c_.alive()] {
@@ -189,7 +189,7 @@ session::Found ShimHands::signal(core::Signal signal) {
   const bool hangs = signal == core::Signal::kill && state.current.kill &&
                      state.current.kill->cause == core::Cause::hang;
   if (hangs && worker_) {
-    // What it was waiting for, before nobody can tell any more.
+    // What it was waiting for, while it can still be seen.
     if (auto report = worker_->thread_report(); !report.empty()) {
       c_.handle(core::HostFact{"threads", core::weight::shown_only, core::Cause::hang,
                                std::move(report)});
@@ -309,7 +309,7 @@ std::string ShimHands::last_words() {
 }
 
 void ShimHands::look_back(bool logs) {
-  c_.changed();  // whoever waits for the process to be gone
+  c_.changed();  // listeners that wait for the process to be gone
   watch_ = {};
   worker_.reset();
   board_watch_.reset();

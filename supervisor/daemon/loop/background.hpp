@@ -1,7 +1,7 @@
 // Work that would hold the loop up: reading and hashing checkpoints, logs, folders.
 //
 // Jobs of one queue run one after the other; each queue has a thread of its own while it has jobs,
-// so a file system that does not answer holds up only whoever asked it. At most 16 threads work at
+// so a file system that does not answer holds up only its own callers. At most 16 threads work at
 // a time, those that wait for longer than 2 s not counted.
 #pragma once
 
@@ -23,7 +23,7 @@ class Background {
   using Then = std::function<void()>;
 
   struct Job {
-    std::string what;  // "read the checkpoints in FOLDER", for whoever asks why nothing happens
+    std::string what;  // "read the checkpoints in FOLDER", shown when nothing seems to happen
     // On a thread. It owns what it uses: a job that is stuck in the kernel outlives the daemon's
     // objects. What it returns is called on the loop.
     std::function<Then()> work;

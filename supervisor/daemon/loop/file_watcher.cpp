@@ -30,7 +30,7 @@ struct Subscriber {
   std::filesystem::path path;
   std::uint32_t mask = 0;
   std::function<void(const FileWatcher::Names&)> changed;
-  int watch = -1;       // the kernel's number, one for each file, whoever asks; -1: none yet
+  int watch = -1;       // the kernel's number, one for each file; -1: none yet
   bool silent = false;  // it is polled whether it has a watch or not
 };
 
@@ -119,7 +119,8 @@ struct FileWatcher::Core : std::enable_shared_from_this<FileWatcher::Core> {
     }
     if (got >= 0 && !silent) polls->remove(id);
     if (!all) return;
-    say("the kernel gives watches of files again: nothing is looked at for want of them any more");
+    say("the kernel grants file watches again: every file is watched, and none is polled for lack "
+        "of one");
   }
 
   void open() {
@@ -161,7 +162,7 @@ struct FileWatcher::Core : std::enable_shared_from_this<FileWatcher::Core> {
 
   std::mutex mutex;  // guards what follows
   Fd inotify;
-  int no_instance = 0;  // why there is none
+  int no_instance = 0;  // why no instance could be created
   std::map<int, Subscriber> subscribers;
   std::multimap<int, int> by_watch;
   std::vector<int> unused;  // watches to be given back

@@ -35,7 +35,7 @@ Status ProgramNews::recover(std::int64_t seen_ms) {
   if (!memory) return propagate(memory);
   now_ = {};
   now_.seen_ms = seen_ms;
-  // What cannot be read was written by another release: it begins anew, as an upgrade would.
+  // What cannot be read was written by another release: it starts empty, as after an upgrade.
   if (auto standing = notify::standing_from(*memory)) now_.standing = std::move(*standing);
   for (const store::EpisodeRow& row : *rows) {
     if (!notify::is_of_teller(row.family)) continue;  // News::stands() keeps it

@@ -21,7 +21,7 @@ class UploadNews {
   UploadNews(Loop& loop, Background& background, store::Store& store, News& news,
              std::filesystem::path state_folder);
 
-  // Whether anything is to leave the box. Where nothing is any more, what was told is over.
+  // Whether anything is to leave the machine. If nothing is, what was told is over.
   void follow(bool needed);
   // What fails, as it was read.
   void take(const std::vector<courier::FailingJob>& failing, std::int64_t now_ms);

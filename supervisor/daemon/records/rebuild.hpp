@@ -1,4 +1,4 @@
-// A run database made anew from what the shims wrote, when the old one was damaged or is gone.
+// A run database rebuilt from what the shims wrote, when the old one was damaged or is gone.
 //
 // Each program's past is told once more to a session (replay.hpp), which writes what it wrote then:
 // attempts with their ends, causes and evidence, steps, events, the ledger of the time; and the

@@ -129,7 +129,7 @@ void Replay::tell(core::Event event) {
   pump();
 }
 
-// The monotonic clock began anew.
+// The monotonic clock was reset.
 void Replay::hear_of_boot(const std::string& boot) {
   if (boot.empty() || boot == boot_) return;
   const bool first = std::exchange(boot_, boot).empty();

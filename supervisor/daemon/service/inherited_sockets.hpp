@@ -24,7 +24,7 @@ struct InheritedSockets {
 
 InheritedSockets inherited_sockets();
 
-// Where a socket of TCP listens; nothing when it is none.
+// Where a TCP socket listens; nothing for any other socket.
 std::optional<config::Address> address_of(int fd);
 
 // Whether the next image of this process gets them.

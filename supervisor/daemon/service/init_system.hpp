@@ -28,7 +28,7 @@ struct ServiceUnit {
   bool user_manager = false;  // of a user's systemd instead of the machine's
 };
 
-// The service whose main process this is; nothing when there is none. A daemon that was started by
+// The service whose main process this is; nothing outside of one. A daemon that was started by
 // something inside a service (Slurm's, a terminal's) is not its main process.
 std::optional<ServiceUnit> service_unit();
 

@@ -33,7 +33,7 @@ std::optional<KeptSockets::Unix> local_in(const json::object& entry) {
   if (!local.fd || !path) return std::nullopt;
   local.file = SocketFile(std::move(*path), static_cast<dev_t>(int_or(entry, "device", 0)),
                           static_cast<ino_t>(int_or(entry, "inode", 0)));
-  if (!local.file) return std::nullopt;  // nobody reaches it there any more
+  if (!local.file) return std::nullopt;  // it can no longer be reached there
   return local;
 }
 

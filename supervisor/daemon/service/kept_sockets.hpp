@@ -1,4 +1,4 @@
-// Sockets of our own that go on listening while this process becomes another image, or begins anew
+// Sockets of our own that keep listening while this process becomes another image, or restarts
 // as the same: nobody else can have the port or the path meanwhile, and who connects waits.
 //
 // Across an exec they are known by their numbers, which stand in the environment of the new image,

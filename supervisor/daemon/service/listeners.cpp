@@ -66,7 +66,7 @@ Result<std::unique_ptr<Listeners>> Listeners::open(Loop& loop, const std::filesy
   std::unique_ptr<Listeners> open(
       new Listeners(loop, socket, {.guard = guard_of(wanted, given)}, std::move(handler)));
   for (const std::string& name : given.others) {
-    spdlog::warn("the socket '{}' of the init system is none that the API is served on", name);
+    spdlog::warn("the init system passed the socket '{}', on which the API is not served", name);
   }
   if (auto local = open->open_local(given, std::move(kept.local)); !local) return propagate(local);
   for (const InheritedSockets::Tcp& handed : given.tcp) {

@@ -34,10 +34,10 @@ class Listeners {
   Listeners& operator=(const Listeners&) = delete;
   ~Listeners() = default;
 
-  // Serves nobody any more, and hands over what is to go on listening.
+  // Stops serving, and hands over the sockets that keep listening.
   KeptSockets keep();
 
-  // Whether this process could listen there as well, when it is started anew: what it is not told
+  // Whether this process could listen there as well after a restart: what it is not told
   // to listen on yet is tried.
   [[nodiscard]] Status could_open(const std::filesystem::path& socket,
                                   const config::Listening& wanted) const;

@@ -17,7 +17,7 @@ Status check_lock_lies_at(int lock, const std::filesystem::path& file) {
   if (::fstat(lock, &mine) != 0) return {};
   const auto lost = [&](const char* what) -> Status {
     return fail(ErrorKind::permanent, what, file.parent_path().string(),
-                "nothing can be recorded any more; start trainwardd again, with the folder where "
+                "nothing can be recorded; start trainwardd again, with the folder where "
                 "it was if it was moved");
   };
   if (::stat(file.c_str(), &there) != 0) {

@@ -1,5 +1,5 @@
 // Notices that the state folder was deleted, moved or replaced while the daemon works in it. What
-// the daemon and its shims have open is then nobody's any more, nothing they do can be recorded,
+// the daemon and its shims have open then belongs to no folder, nothing they do can be recorded,
 // and another trainwardd could begin in a new folder of the same name.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace trainward::daemon {
 
-// An error (permanent) when the lock file that is open as `lock` does not lie at `file` any more.
+// An error (permanent) when the lock file that is open as `lock` no longer lies at `file`.
 // A look that fails for another reason tells nothing and passes.
 Status check_lock_lies_at(int lock, const std::filesystem::path& file);
 

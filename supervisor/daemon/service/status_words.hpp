@@ -1,4 +1,4 @@
-// What whoever started the daemon is told of it in one line (systemd's STATUS=).
+// The daemon in one line, for the service manager (systemd's STATUS=).
 #pragma once
 
 #include <cstddef>

@@ -34,7 +34,7 @@ class Assets {
   // Those inside the program; or those of `folder`, unless it is empty.
   explicit Assets(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
-  // By the name that a page has for it. Nothing for a name that is none.
+  // By the name that a page has for it. Nothing for an unknown name.
   [[nodiscard]] std::optional<Asset> find(std::string_view name, bool takes_gzip) const;
   // How pages name them.
   [[nodiscard]] Look look() const;

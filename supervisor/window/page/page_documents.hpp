@@ -1,5 +1,5 @@
 // What a page is made of: the documents of one program as the API serves them (docs/api.md),
-// whoever got them.
+// wherever they came from.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ using Ask = std::function<Result<json::value>(const Question&)>;
 // left out, but for that about the program itself.
 Status gather(Documents& documents, std::string_view section, const Ask& ask);
 
-// The row of the program itself; none when it is not in the configuration any more.
+// The row of the program itself; none when it is no longer in the configuration.
 const json::object* row_of(const Documents& documents);
 
 }  // namespace trainward::page

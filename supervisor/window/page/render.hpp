@@ -11,7 +11,7 @@
 
 namespace trainward::page {
 
-// What stands inside <section id="ID">; empty for an id that is none.
+// What stands inside <section id="ID">; empty for an unknown id.
 Html section(std::string_view id, const Documents& documents);
 // The same with the element around it.
 Html whole_section(std::string_view id, const Documents& documents);

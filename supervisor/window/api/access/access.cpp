@@ -19,7 +19,7 @@ namespace {
 using Refusal = tl::unexpected<Response>;
 
 constexpr std::string_view used_up =
-    "This link lets nobody in any more: it was opened before, its minute is over, or the daemon "
+    "This link no longer works: it was opened before, its minute is over, or the daemon "
     "has been restarted since. Ask for another with trainwardctl open.";
 
 // What stands behind "Bearer"; nothing when the header is there for somebody else.
@@ -140,8 +140,7 @@ tl::expected<Access::Admitted, Response> Access::requester(const Request& reques
       return Admitted{holder_of(*key), [this, key = *key] { return keys_.has(key); }};
     }
     Response refusal = error_response(
-        401, {ErrorKind::usage, "this token is none of those configured",
-              request.method + " " + request.path,
+        401, {ErrorKind::usage, "this token is not configured", request.method + " " + request.path,
               "compare it with the files under `tokens:`; after a change: trainwardctl update"});
     refusal.headers["WWW-Authenticate"] = R"(Bearer realm="trainward", error="invalid_token")";
     return Refusal(wrong(request, std::move(refusal)));
@@ -208,7 +207,7 @@ Response Access::log_in(const Request& request) {
                                 "POST /login", "programs send `Authorization: Bearer TOKEN`"});
   }
   const auto key = keys_.find(trim(fields->at("token")));
-  if (!key) return wrong(request, page(401, "This token is none of those configured."));
+  if (!key) return wrong(request, page(401, "This token is not configured."));
   return let_in(request, holder_of(*key), key, "");
 }
 

@@ -51,7 +51,7 @@ class Access {
 
   // Of a configuration read again: logins whose token is gone end.
   void replace(Keys keys);
-  // Says where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere. Asked anew for
+  // Says where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere. Asked again for
   // each link.
   using Place = std::function<Result<std::string>()>;
   void be_at(Place base) { base_ = std::move(base); }

@@ -22,13 +22,13 @@ class Links {
   static constexpr std::size_t most = 16;
 
   struct Link {
-    Requester by;         // what whoever follows it may do, and is called
+    Requester by;         // the rights and the name of the browser that follows it
     std::string program;  // whose page it leads to; empty: that of all
   };
 
   // The code of a new one. Kind transient when there are `most` that nobody has used.
   Result<std::string> make(Link link, std::int64_t now_ms);
-  // Nothing when there is none of this code, or its time is over. It is used up.
+  // Nothing if no link has this code, or its time is over. It is used up.
   std::optional<Link> take(std::string_view code, std::int64_t now_ms);
 
  private:

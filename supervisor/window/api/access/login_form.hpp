@@ -8,7 +8,7 @@
 
 namespace trainward::api {
 
-// Of several of one name the last. Nothing when an escape is none, or the whole is not UTF-8.
+// Of several of one name the last. Nothing when an escape is invalid, or the whole is not UTF-8.
 std::optional<std::map<std::string, std::string>> form_fields(std::string_view body);
 
 }  // namespace trainward::api

@@ -28,12 +28,12 @@ class Logins {
   // with; none: a one-time link.
   Result<std::string> begin(Requester by, const std::string& from, std::optional<Key> key,
                             std::int64_t now_ms);
-  // Nothing when there is no such login (any more), or not from there.
+  // Nothing when there is no such login, or not from there.
   std::optional<Requester> find(std::string_view id, const std::string& from, std::int64_t now_ms);
   // Whether there is; does not count as its use.
   [[nodiscard]] bool has(std::string_view id, std::int64_t now_ms) const;
   void end(std::string_view id, const std::string& from);
-  // Ends those whose token is none of these any more.
+  // Ends those whose token is no longer among these.
   void keep(const Keys& keys);
   [[nodiscard]] std::size_t count() const { return entries_.size(); }
 

@@ -1,8 +1,8 @@
 // What is on record, read off the loop: one thread with a read-only connection of its own.
 //
 // Jobs are done one after the other, each in one snapshot of the database that has everything
-// committed before the job began. A file that was replaced is opened anew; one that cannot be read
-// fails the job and is opened anew for the next. Jobs whose asker has gone before their turn are
+// committed before the job began. A file that was replaced is reopened; one that cannot be read
+// fails the job and is reopened for the next. Jobs whose asker has gone before their turn are
 // dropped.
 //
 // Thread: everything is called on the loop's, `work` alone on the reader's.
@@ -27,7 +27,7 @@ class Reader {
 
   Reader(std::filesystem::path database, Post post);
   // Does not wait for a disk that does not answer: a job that is stuck is left behind, as the end
-  // of the process ends it. No job's end is told any more.
+  // of the process ends it. No job's end is reported.
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;

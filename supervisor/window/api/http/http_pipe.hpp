@@ -16,7 +16,7 @@ class Pipe {
   static constexpr std::size_t most_queued = 256 * 1024;
 
   // ---- who makes the body ----
-  // False when nobody reads any more, or not fast enough: the pipe is closed then.
+  // False when the reader is gone or too slow: the pipe is closed then.
   bool send(std::string_view piece);
   // No more comes; what is queued still goes out.
   void end();
@@ -26,9 +26,9 @@ class Pipe {
   void on_drained(std::function<void()> drained) { drained_ = std::move(drained); }
 
   // ---- who watches over what its reader may have ----
-  // Once this does not hold any more nothing goes in, and the pipe ends.
+  // Once this no longer holds nothing goes in, and the pipe ends.
   void only_while(std::function<bool()> holds);
-  // Ends the pipe if that does not hold any more; whoever knows of a change calls it.
+  // Ends the pipe if that no longer holds; called after every change to it.
   void check();
 
   // ---- the connection ----

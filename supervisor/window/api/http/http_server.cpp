@@ -51,7 +51,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     });
   }
 
-  // To try again at once would be to try for ever: whoever waits is still there.
+  // Retrying at once would never end: the waiting client is still there.
   void run_short(const SystemError& error) {
     const std::string what = "no client can be accepted: " + error.message();
     complaint.add(what + "; raise LimitNOFILE= in the unit, or `ulimit -n`");

@@ -48,7 +48,7 @@ class HttpServer {
   static Result<std::unique_ptr<HttpServer>> adopt(boost::asio::io_context& context, int listening,
                                                    Handler handler, Options options,
                                                    SocketFile file = {});
-  // Takes no more clients, and the socket goes on listening: for whoever adopts it next.
+  // Takes no more clients, and the socket keeps listening for the next server that adopts it.
   struct Kept {
     Fd listening;
     SocketFile file;

@@ -140,7 +140,7 @@ void Session::answered(const beast::error_code& error, Stage next) {
   if (stage_ != Stage::answering) return;
   if (error) return close();
   if (pipe_ && !only_head_) return stream();
-  // Another request that is not read any more would cost the client this answer.
+  // Another request that is no longer read would cost the client this answer.
   if (next == Stage::parting || (!keep_ && buffer_.size() > 0)) return part();
   if (!keep_) return close();
   rest();
@@ -231,7 +231,7 @@ void Session::arm(std::chrono::milliseconds after) {
 }
 
 void Session::on_deadline() {
-  // Set anew while this call was on its way.
+  // Set again while this call was on its way.
   if (deadline_.expiry() > std::chrono::steady_clock::now()) return;
   if (stage_ == Stage::reading) {
     return refuse(error_response(

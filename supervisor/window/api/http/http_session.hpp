@@ -38,7 +38,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::shared_ptr<const Guard> guard;
     std::function<void()> asked;  // a request is there
     std::function<void()> rests;  // it was answered, and another may come
-    std::function<void()> left;   // no answer is awaited any more
+    std::function<void()> left;   // no answer is awaited
   };
   static constexpr int most_requests = 1'000;  // of one connection
 
@@ -52,7 +52,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void refuse(Response response);
   // Ends the connection without a word.
   void close();
-  // The same, and nothing of the owner is called any more.
+  // The same, and no callback of the owner is called afterwards.
   void abandon();
   [[nodiscard]] bool resting() const { return stage_ == Stage::resting; }
 

@@ -7,8 +7,8 @@
 
 namespace trainward::api {
 
-// Called at most once, on the loop's thread, at once or later. When nobody waits any more the call
-// does nothing, and wanted() says so to whoever would go on working for the answer.
+// Called at most once, on the loop's thread, at once or later. When the asker has gone the call
+// does nothing, and wanted() tells the code that is still working on the answer.
 template <typename Value>
 class Listener {
  public:

@@ -21,7 +21,7 @@ Response malformed(std::string what) {
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-// What must not be told twice, since whoever is asked first would believe another than the last.
+// What must not occur twice, since a proxy in front might believe another one than the last.
 constexpr std::array once{http::field::host, http::field::origin, http::field::content_type,
                           http::field::authorization, http::field::content_length};
 
@@ -64,10 +64,10 @@ tl::expected<Request, Response> request_of(const Message& message, Peer peer) {
   request.body = message.body();
   const auto mark = std::min(target.find('?'), target.size());
   const auto path = percent_decoded(target.substr(0, mark));
-  if (!path) return Refusal(malformed("the path is not UTF-8, or has an escape that is none"));
+  if (!path) return Refusal(malformed("the path is not UTF-8, or has an invalid escape"));
   request.path = *path;
   auto query = percent_decoded_fields(target.substr(std::min(mark + 1, target.size())));
-  if (!query) return Refusal(malformed("the query is not UTF-8, or has an escape that is none"));
+  if (!query) return Refusal(malformed("the query is not UTF-8, or has an invalid escape"));
   request.query = std::move(*query);
   if (!request.body.empty() && request.header("content-type").starts_with("application/json")) {
     if (auto document = parse_json(request.body, "the body"); !document) {

@@ -1,4 +1,4 @@
-// News of what is on record, to whoever listens: events as they are committed, and at most once a
+// News of what is on record, to all listeners: events as they are committed, and at most once a
 // second what the programs are at. Framed as server-sent events (docs/api.md).
 //
 //   a commit ─▶ poke() ─▶ a look by the reader ─▶ who is behind has its next events read

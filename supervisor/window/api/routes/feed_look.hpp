@@ -12,7 +12,7 @@ namespace trainward::api {
 
 // In one snapshot.
 struct FeedLook {
-  std::int64_t newest = 0;              // id of the newest event; 0: there is none
+  std::int64_t newest = 0;              // id of the newest event; 0: no event
   std::optional<json::array> programs;  // the rows of /v1/programs, if they were asked for
   json::array steps;                    // with them: the newest of each program that has one
 };

@@ -1,5 +1,5 @@
 // The lines of the API's table, a call for each: `routes.cpp` and what it is made of fill it, and
-// so does whoever serves something beside the API.
+// so does code that serves something beside the API.
 //
 // What is on record is read on the reader's thread, never on the loop; what runs, and everything
 // that changes something, is asked of the Control on the loop.

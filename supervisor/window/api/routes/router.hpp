@@ -3,7 +3,7 @@
 // In: routes, each a method, a path, the parameters its query may have, who may ask, and what
 // answers. Out: a Handler. No such path: 404. A path that is there, by another method: 405, with
 // Allow; a method that HTTP does not have: 501. Somebody who has not said who it is: 401; who may
-// not: 403. A parameter that is not known here, or whose value is none of those allowed: 400, and
+// not: 403. A parameter that is unknown, or whose value is not allowed: 400, and
 // nothing was done. HEAD is GET: who carries the answer leaves its body out.
 #pragma once
 

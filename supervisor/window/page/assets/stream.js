@@ -1,4 +1,4 @@
-// The one stream of a page: /v1/stream, read line by line, begun anew where it ended.
+// The one stream of a page: /v1/stream, read line by line, resumed where it ended.
 //
 // `fetch` instead of EventSource, because the page then sees what EventSource hides: the heartbeats,
 // so that a line that died without a word is noticed, and a refusal, so that a page that is signed
@@ -7,7 +7,7 @@
 
 const silence_ms = 40_000;  // the daemon says something each 15 s
 const retry_ms = [500, 1000, 2000, 2000, 4000];
-const most_text = 1 << 20;  // of one message; longer ones are none of ours
+const most_text = 1 << 20;  // of one message; longer ones are not ours
 
 export class Stream {
   // `heard(name, data, id)` for each message; `changed(state)`, one of 'live', 'lost', 'refused', 'hidden'.

@@ -20,8 +20,8 @@ void add_pages(api::Table& table, const Assets& assets);
 void add_files(api::Table& table, const Assets& assets);
 void add_actions(api::Table& table, const Look& look);
 
-// Errors as pages to whoever asks for one (Accept: text/html): a person who follows a link. What is
-// asked of the API (/v1/) keeps its documents.
+// Errors as pages for clients that ask for one (Accept: text/html): people who follow links. What
+// is asked of the API (/v1/) keeps its documents.
 api::Handler with_error_pages(api::Handler handler, const Look& look);
 
 // A page that no cache keeps.

@@ -31,7 +31,7 @@ api::Response file_response(const Assets& assets, const std::string& name,
   auto asset = assets.find(name, takes_gzip(request));
   if (!asset) {
     return api::error_response(404, {ErrorKind::usage, "there is no such file", name,
-                                     "load the page anew: its files have other names now"});
+                                     "reload the page: its files have other names now"});
   }
   api::Response response;
   response.content_type = asset->content_type;
