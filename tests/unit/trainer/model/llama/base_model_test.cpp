@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "checkpoint/format/floats.hpp"
-#include "llama/rows.hpp"
+#include "model/llama/rows.hpp"
 #include "temporary_folder.hpp"
 #include "tests/unit/checkpoint/huggingface/support.hpp"
 #include "trainer/model/training/fixed_values.hpp"

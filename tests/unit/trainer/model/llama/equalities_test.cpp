@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "llama/rows.hpp"
+#include "model/llama/rows.hpp"
 #include "model/thread_ranks.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
 #include "trainer/model/training/segments.hpp"

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "cpu/harness.hpp"
-#include "llama/rows.hpp"
+#include "model/llama/rows.hpp"
 #include "model/thread_ranks.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
 #include "trainer/model/layers.hpp"

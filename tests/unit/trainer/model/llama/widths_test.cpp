@@ -1,7 +1,7 @@
 // Batches whose rows end in padding are computed in narrower rows, and nobody can tell.
 #include <gtest/gtest.h>
 
-#include "llama/rows.hpp"
+#include "model/llama/rows.hpp"
 #include "trainer/model/cpu/batch_inputs.hpp"
 
 namespace trainward::trainer {
