@@ -40,7 +40,7 @@ int ask_command(const std::vector<std::string>& words) {
   if (auto ok = ask_for_upload(**journal, words[1], words[2], words[3], at_ms); !ok) {
     return fail_with(ok.error());
   }
-  // Whoever has the lease will see it.
+  // A running courier holds the lease and will see the request.
   auto lease = try_lease(state);
   if (!lease) return fail_with(lease.error());
   const json::object out{{"at_ms", at_ms}, {"courier", !lease->has_value()}};

@@ -98,7 +98,7 @@ class Collector {
     return {};
   }
 
-  // Whoever sees half of a folder of ours sees that it lacks its manifest.
+  // The manifest comes last, so that half of a folder of ours is seen to lack it.
   std::vector<File> take() {
     std::sort(files_.begin(), files_.end(), [](const File& a, const File& b) {
       return std::pair(a.name == manifest, a.name) < std::pair(b.name == manifest, b.name);

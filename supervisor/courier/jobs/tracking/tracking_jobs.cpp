@@ -12,7 +12,7 @@
 namespace trainward::courier {
 namespace {
 
-// Whoever looks at a curve sees a step within five seconds; more often is work for nothing.
+// A step shows on a curve within five seconds; writing more often would be wasted work.
 constexpr std::int64_t files_every_ms = 2'000;
 constexpr std::int64_t files_at_least_ms = 4'000;
 constexpr std::int64_t server_every_ms = 15'000;
