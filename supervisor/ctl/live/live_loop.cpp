@@ -45,7 +45,7 @@ class Loop {
       if (!draw()) break;
       wait();
     }
-    // Whoever would read that the terminal is gone is gone with it.
+    // Nothing is printed: with the terminal gone, nobody is left to read it.
     return status_.value_or(128 + SIGHUP);
   }
 
