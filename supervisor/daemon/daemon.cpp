@@ -126,7 +126,7 @@ Status Daemon::start() {
 }
 
 // What would end the next daemon before it supervises, as far as it is new in the configuration and
-// only this one can tell: it holds the rest. Whoever has just changed it is there to hear.
+// only this one can tell: it holds the rest. The user who has just changed it is there to read it.
 Status Daemon::could_start(const config::Config& next) const {
   if (!next.rules.empty()) {
     if (auto rules = rules::LogMatcher::load(next.rules); !rules) return propagate(rules);
@@ -281,7 +281,7 @@ void Daemon::on_change() {
   }
   tell_status();
   const bool gave_up = gave_up_meanwhile();
-  // Whoever is started meanwhile is not left.
+  // A program that was started meanwhile is not left behind.
   if (!all_rest() || !waiters_.empty()) return departure_.reset();
   if (parts_->options.once) return leave();
   if (shutting_down_) return parts_->loop.stop();
@@ -294,7 +294,7 @@ void Daemon::on_change() {
   leave();
 }
 
-// Whoever ends by itself may take its machine along: what is new is sent and told before.
+// A daemon that ends by itself may take its machine down: what is new is sent and told first.
 void Daemon::leave() {
   if (departure_) return;
   const std::int64_t most_ms = parts_->options.leave_within_ms;

@@ -64,7 +64,7 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
   return {};
 }
 
-// Whoever types the same again sees nothing happen otherwise.
+// Otherwise a user who types the same command again would see nothing happen.
 void ProgramRunner::tell_that_it_is_done() const {
   const bool own = !context_.program.worker.empty();
   context_.services.console.event(

@@ -38,14 +38,14 @@ core::BoardFound as_found(const hwprobe::Board& board, store::Store& store, cons
     found.evidence = "its serial number is invalid: letters, digits and - _ . : are expected";
     return found;
   }
-  // Whoever it is, a reset would take the board from under it.
+  // A reset would take the board away from the process that uses it, whichever that is.
   found.in_use = board.verdict == hwprobe::Verdict::busy || !board.holders.empty();
   if (found.usable && found.in_use) {
     found.usable = false;
     found.verdict = "BUSY";
     found.evidence = fmt::format("in use by process {}", fmt::join(board.holders, ", "));
   }
-  // Whoever holds the lease; it is given back at once.
+  // Another program may hold the lease. If not, the one taken here is released at once.
   if (found.usable && !take_lease(paths.board_lease(board.serial))) {
     found.usable = false;
     found.in_use = true;

@@ -71,7 +71,7 @@ void CheckpointHands::turned() {
 void CheckpointHands::select_here(const core::SelectCheckpoint& order) {
   const core::History& history = c_.session->state().history;
   Choice choice{order, {}, ++choices_};
-  // Whoever takes a run back wants to be without it.
+  // Taking a run back means doing without the checkpoint that was kept.
   if (!order.below) {
     choice.kept = {history.kept_path, history.kept_in, history.kept_step.number,
                    !has_foreign_checkpoints(c_.program) || config::is_told_to_resume(c_.program)};

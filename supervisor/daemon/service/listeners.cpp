@@ -19,7 +19,7 @@ std::string host_of(const config::Address& address) {
   return address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]";
 }
 
-// Whoever types the address of a listener may ask for it by that.
+// A client may name the address of a listener in Host.
 api::Guard guard_of(const config::Listening& wanted, const InheritedSockets& given) {
   api::Guard guard{wanted.hosts};
   const auto allow = [&guard](const config::Address& address) {
