@@ -2,8 +2,8 @@
 //
 // Over the Unix socket the kernel has said who it is. Over TCP somebody is who the token says
 // (`Authorization: Bearer`), or the cookie of a login; a login is begun by a one-time link, which
-// somebody at the Unix socket has asked for, or by a token in the form of the login page. Whoever
-// says neither is nobody, and the routes decide what nobody may have.
+// somebody at the Unix socket has asked for, or by a token in the form of the login page. A client
+// that sends neither is nobody, and the routes decide what nobody may have.
 //
 // with_access() puts that into every request (`by`) before it goes on, and answers itself:
 //

@@ -24,7 +24,7 @@ class Places {
   static constexpr std::size_t for_others = 48;
   static constexpr std::size_t for_each_other = 16;
 
-  // Of whom one or more clients may come.
+  // A user or an address that one or more clients may come from.
   struct Visitor {
     std::string name;  // "user 1001", "10.0.0.7"
     bool owner = false;

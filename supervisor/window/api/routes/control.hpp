@@ -35,7 +35,7 @@ struct ProbeRequest {
   bool recorded = true;  // in the run database
 };
 
-// Whoever asks for a change is named (`by`: "uid 1000", "token anna"), and stands in the events.
+// A change names who asks for it (`by`: "uid 1000", "token anna"), and the events record that.
 class Control {
  public:
   virtual ~Control() = default;
