@@ -19,7 +19,7 @@
 
 namespace trainward::session {
 
-// Time, and what is to be done later. Whoever uses one has it for itself.
+// Time, and what is to be done later. Each user has its own.
 class Clock {
  public:
   virtual ~Clock() = default;

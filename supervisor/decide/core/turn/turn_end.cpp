@@ -9,7 +9,7 @@
 
 namespace trainward::core {
 
-// Whoever asked it to end: what goes on has the time that a stop has.
+// Asked to end by anyone: what keeps running has the time that a stop has.
 void Turn::on(const Outlived& e) {
   if (!has_worker(state_.stage)) return;
   on(HostFact{"shim", weight::shown_only, Cause::unknown,

@@ -78,7 +78,7 @@ with eras as (  -- an era ends with a clean end; windows, since a run may have t
 ), raw as (
   select placed.*,
          case when ended_ms = 0 then 0
-              -- Whoever has finished has what it was to have, whether or not a file says so.
+              -- A finished run has what it was to have, whether or not a file says so.
               when cause = 'done' then 0
               when told_to_resume then
                 case when last > 0 then max(last - max(kept, resume_step), 0) else 0 end
