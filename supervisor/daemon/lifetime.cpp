@@ -48,7 +48,8 @@ Ended refuse(const Error& error) {
     const timespec patience{refused_start_s, 0};
     ::sigtimedwait(&set, nullptr, &patience);
   }
-  return {error.kind == ErrorKind::transient ? exit_code::try_again : exit_code::failed};
+  return {.code = error.kind == ErrorKind::transient ? exit_code::try_again : exit_code::failed,
+          .started = false};
 }
 
 // What a signal leads to.

@@ -22,6 +22,7 @@ struct Ended {
   int code = 0;
   bool reexec = false;               // replace this process by a new start of the program
   std::filesystem::path image = {};  // that is to be started
+  bool started = true;               // false: it could not start
 };
 
 // Returns when the loop has ended, or when the daemon could not start (said on stderr). The signals

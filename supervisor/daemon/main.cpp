@@ -232,7 +232,7 @@ int run(int argc, char** argv) {
   for (;;) {
     const daemon::Ended ended = daemon::live(arguments.options, std::move(*config));
     if (!ended.reexec) {
-      if (!arguments.options.command.empty()) {
+      if (ended.started && !arguments.options.command.empty()) {
         std::fputs("trainwardd: the whole run: trainwardctl report; its end: trainwardctl why\n",
                    stderr);
       }

@@ -100,7 +100,7 @@ inline constexpr std::array mail{
 };
 inline constexpr std::array command{
     ChannelKey{"run", "", KeyType::words, true, "",
-               "a program by its absolute path, and its arguments, in a list"},
+               "a list that starts with the absolute path of a program"},
 };
 inline constexpr std::array ping{
     ChannelKey{"url", "url_file", KeyType::secret, true, "",

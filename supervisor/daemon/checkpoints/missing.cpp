@@ -36,14 +36,16 @@ std::optional<Gone> missing(const Kept& kept, const checkpoint::Selection& selec
   if (rejected || ::lstat(kept.path.c_str(), &info) == 0) return std::nullopt;
   const int why = errno;
   const std::string folder = folder_path(kept.path).string();
-  const std::string was = kept.step > 0
-                              ? fmt::format("step {} was verified in {}", kept.step, folder)
-                              : fmt::format("a checkpoint was verified in {}", folder);
+  const std::string was =
+      kept.step > 0
+          ? fmt::format("step {} was verified in {}", kept.step, folder)
+          : fmt::format("a checkpoint was {} in {}", kept.verified ? "verified" : "saved", folder);
   if (why != ENOENT && why != ENOTDIR) {
     return Gone{fmt::format("{}, which cannot be looked at: {}", was, std::strerror(why))};
   }
   const std::string now = folder_of(kept.path);
   if (now.empty()) return Gone{was + ", which is not there now"};
+  if (!kept.verified) return std::nullopt;
   if (!kept.folder.empty() && now != kept.folder) {
     return Gone{was +
                 ", and another folder is there now: its file system is not mounted, or another is"};

@@ -15,10 +15,11 @@ namespace trainward::daemon {
 std::string folder_of(const std::filesystem::path& checkpoint);
 
 struct Kept {
-  std::filesystem::path path;  // the newest that verified; empty: none has
+  std::filesystem::path path;  // the newest that verified, or that was seen; empty: none was
   std::string folder;          // folder_of() it then; empty: not known
   std::int64_t step = 0;       // 0: not known
   bool told = true;            // the program goes on from what is chosen, or from where it finds
+  bool verified = true;        // if not, only its folder is missed
 };
 
 struct Gone {

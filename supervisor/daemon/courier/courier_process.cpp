@@ -130,8 +130,9 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     if (!out) return propagate(out);
     auto err = make_polled_pipe();
     if (!err) return propagate(err);
-    auto spawned =
-        spawn({settings.program.string()}, {in->read.get(), out->write.get(), err->write.get()});
+    // In a group of its own: a Ctrl-C is for the daemon, which still needs it.
+    auto spawned = spawn({settings.program.string()},
+                         {in->read.get(), out->write.get(), err->write.get()}, std::nullopt, true);
     if (!spawned) return propagate(spawned);
     auto child = open_child(*spawned);
     if (!child) {

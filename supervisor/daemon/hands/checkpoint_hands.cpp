@@ -75,6 +75,10 @@ void CheckpointHands::select_here(const core::SelectCheckpoint& order) {
   if (!order.below) {
     choice.kept = {history.kept_path, history.kept_in, history.kept_step.number,
                    !has_foreign_checkpoints(c_.program) || config::is_told_to_resume(c_.program)};
+    if (history.kept_path.empty()) {
+      choice.kept.path = history.seen_path;
+      choice.kept.verified = false;
+    }
   }
   if (has_foreign_checkpoints(c_.program)) return select_foreign(choice);
   select_ours(choice);

@@ -33,7 +33,8 @@ int equal_ends(const History& history) {
     if (fault->cause != last.cause || fault->step != last.step || fault->rung != last.rung) break;
     ++ends;
   }
-  return std::min(ends, history.attempts_without_progress);
+  // The first of them may have ended an attempt that got further; none before it counts.
+  return std::min(ends, history.attempts_without_progress + 1);
 }
 
 Held held_by(const State& state) {

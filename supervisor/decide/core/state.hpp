@@ -165,6 +165,7 @@ struct History {
   // that it lay in then: device and inode.
   std::string kept_path;
   std::string kept_in;
+  std::string seen_path;          // the newest reported checkpoint while none has verified
   WallTime from_scratch_wall_ms;  // when somebody asked for step 0; 0: never
   double last_loss = 0;
   Cause last_cause = Cause::none;  // of the attempt before: why there is a replay
@@ -193,8 +194,8 @@ struct History {
   friend bool operator==(const History&, const History&) = default;
 };
 BOOST_DESCRIBE_STRUCT(History, (),
-                      (highest_step, kept_step, kept_path, kept_in, from_scratch_wall_ms, last_loss,
-                       last_cause, faults, attempts_without_progress, charged_attempts,
+                      (highest_step, kept_step, kept_path, kept_in, seen_path, from_scratch_wall_ms,
+                       last_loss, last_cause, faults, attempts_without_progress, charged_attempts,
                        time_without_progress_ms, rungs, unreadable, missing, missing_since,
                        not_ready, planned_restarts, hang_step, hang_silent_ms, told_of_bursts,
                        told_of_patience, trouble_step, rollbacks, boards, without_board_since,

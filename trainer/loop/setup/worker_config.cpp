@@ -267,8 +267,10 @@ Result<WorkerConfig> load_worker_config(const std::string& file) {
   if (!text) return propagate(text);
   auto parsed = parse_json(*text, file);
   if (!parsed && (file.ends_with(".yaml") || file.ends_with(".yml"))) {
-    return fail(ErrorKind::usage, "is YAML, and the worker reads the JSON that comes of it", file,
-                fmt::format("trainwardctl config worker {} | trainward-worker data -", file));
+    return fail(
+        ErrorKind::usage, "is YAML, and the worker reads the JSON that comes of it", file,
+        fmt::format("trainwardctl config worker {} | trainward-worker data - (or plan, train, …)",
+                    file));
   }
   if (!parsed) return propagate(parsed);
   if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", file);

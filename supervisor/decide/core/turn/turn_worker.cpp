@@ -171,6 +171,7 @@ void Turn::on(const CheckpointReported& e) {
   }
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   act(VerifyCheckpoint{state_.attempt, e.path, e.step});
+  if (state_.history.kept_path.empty()) state_.history.seen_path = e.path;
   if (e.write_ms > 0) state_.watch.save_write_ms = smoothed(state_.watch.save_write_ms, e.write_ms);
   // Checkpoints are all that a silent program shows: the next one is due after about as long.
   if (Activity& activity = state_.watch.activity; listening() && activity.limit_mono_ms) {

@@ -153,7 +153,7 @@ TEST_F(AdapterTest, TensorsThatAreNoPairs) {
   EXPECT_THAT(changed([](auto& all) {
                 all[0].info.name = "base_model.model.model.q_proj.lora_A.default.weight";
               }),
-              HasSubstr("no A or B"));
+              HasSubstr("is not the A or B"));
   EXPECT_THAT(changed([](auto& all) { all.clear(); }), HasSubstr("no adapter"));
   EXPECT_THAT(changed([](auto& all) { all[0].info.dtype = DType::i32; }), HasSubstr("of floats"));
 }

@@ -22,7 +22,7 @@ class Missing : public testing::Test {
   Missing() {
     fs::create_directories(share_);
     save(40);
-    kept_ = {share_ / "40", folder_of(share_ / "40"), 40, true};
+    kept_ = {share_ / "40", folder_of(share_ / "40"), 40};
   }
   static std::optional<std::string> why(const Kept& kept, const checkpoint::Selection& selection) {
     auto gone = missing(kept, selection);
@@ -65,6 +65,17 @@ TEST_F(Missing, AFolderThatIsAwayOrAnotherOneIsWaitedFor) {
 }
 
 // A share has another device number each time that it is mounted.
+// Saved in the last seconds before its share went away.
+TEST_F(Missing, OfWhatHasNotVerifiedOnlyTheFolderIsMissed) {
+  Kept seen{share_ / "40"};
+  seen.verified = false;
+  EXPECT_EQ(why(seen, none_), std::nullopt);
+  fs::remove(share_ / "40");
+  EXPECT_EQ(why(seen, none_), std::nullopt) << "its program may have removed it";
+  fs::rename(folder_.path() / "nas", folder_.path() / "away");
+  EXPECT_THAT(why(seen, none_), Optional(HasSubstr("a checkpoint was saved in")));
+}
+
 TEST_F(Missing, AFolderOfAnotherNumberThatHoldsItIsTheOne) {
   kept_.folder = "1:1";
   EXPECT_EQ(why(kept_, chosen(40)), std::nullopt);

@@ -30,7 +30,7 @@ TEST_F(Ownership, WhoGoesOnTakesThePlaceOverOnce) {
   EXPECT_TRUE(may(run, "b"));
   const auto refused = may(run, "c");
   ASSERT_FALSE(refused) << "another one went on, and this one came back";
-  EXPECT_NE(refused.error().message().find("another one has gone on"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("another run has continued there"), std::string::npos);
   // Restored from there it is another training.
   EXPECT_TRUE(may({"d", true}, "c"));
 }

@@ -102,6 +102,22 @@ TEST(Need, AProgramThatWorkedWasSetUpWellEnough) {
   EXPECT_EQ(fresh.state.stage, Stage::fatal);
 }
 
+// The first of them was at the end of new steps.
+TEST(Need, TheSecondHangAtOneStepNeedsSomebody) {
+  World world;
+  world.run_to_training();
+  world.steps(1, 60);
+  for (int end = 1; end <= 2; ++end) {
+    world.feed(TimerFired{}, 3'600'000);
+    ASSERT_EQ(world.state.stage, Stage::killing) << "end " << end;
+    world.feed(ended_by(SIGKILL));
+    const bool needed = snag_at(world.state, world.time.wall) == Snag::same_end;
+    EXPECT_EQ(needed, end == 2);
+    if (world.state.stage == Stage::backoff) world.feed(TimerFired{}, 600'000);
+    if (end == 1) world.attempt_to_training(0).steps(1, 60);
+  }
+}
+
 TEST(Need, AFullDiskNeedsSomebodyUntilTheRunGetsFurther) {
   World world;
   world.run_to_training();
