@@ -140,7 +140,7 @@ TEST_F(Channels, WhatIsWrongIsSaidWithItsPlaceAndTheNextStep) {
               HasSubstr("room settings"));
   EXPECT_THAT(first("{telegram: {token_file: s, chat: me}}"), HasSubstr("'-1001234'"));
   EXPECT_THAT(first("{alertmanager: {url: '127.0.0.1:9093'}}"), HasSubstr("https:// or http://"));
-  EXPECT_THAT(first("{command: page}"), HasSubstr("in a list"));
+  EXPECT_THAT(first("{command: page}"), HasSubstr("expected a list"));
   EXPECT_THAT(first("{command: [page]}"), HasSubstr("absolute path"));
   for (const char* address : {"me", "-x@y", "'a@b, c@d'", "'a@b\\nBcc: c@d'", "'<a@b>'", "a@b@c"}) {
     EXPECT_THAT(first("{mail: {to: [" + std::string(address) + "]}}"),

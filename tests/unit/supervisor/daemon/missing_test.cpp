@@ -67,7 +67,8 @@ TEST_F(Missing, AFolderThatIsAwayOrAnotherOneIsWaitedFor) {
 // A share has another device number each time that it is mounted.
 // Saved in the last seconds before its share went away.
 TEST_F(Missing, OfWhatHasNotVerifiedOnlyTheFolderIsMissed) {
-  Kept seen{share_ / "40"};
+  Kept seen;
+  seen.path = share_ / "40";
   seen.verified = false;
   EXPECT_EQ(why(seen, none_), std::nullopt);
   fs::remove(share_ / "40");

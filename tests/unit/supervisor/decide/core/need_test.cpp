@@ -103,19 +103,17 @@ TEST(Need, AProgramThatWorkedWasSetUpWellEnough) {
 }
 
 // The first of them was at the end of new steps.
-TEST(Need, TheSecondHangAtOneStepNeedsSomebody) {
+TEST(Need, TheSecondEndAtOneStepNeedsSomebody) {
   World world;
   world.run_to_training();
   world.steps(1, 60);
-  for (int end = 1; end <= 2; ++end) {
-    world.feed(TimerFired{}, 3'600'000);
-    ASSERT_EQ(world.state.stage, Stage::killing) << "end " << end;
-    world.feed(ended_by(SIGKILL));
-    const bool needed = snag_at(world.state, world.time.wall) == Snag::same_end;
-    EXPECT_EQ(needed, end == 2);
-    if (world.state.stage == Stage::backoff) world.feed(TimerFired{}, 600'000);
-    if (end == 1) world.attempt_to_training(0).steps(1, 60);
-  }
+  world.feed(CheckpointVerified{1, "/c/step50", {50}, 1, ""});
+  world.feed(exited_with(1));
+  EXPECT_EQ(snag_at(world.state, world.time.wall), Snag::none);
+  if (world.state.stage == Stage::backoff) world.feed(TimerFired{}, 300'000);
+  world.attempt_to_training(50).steps(51, 60);
+  world.feed(exited_with(1));
+  EXPECT_EQ(snag_at(world.state, world.time.wall), Snag::same_end);
 }
 
 TEST(Need, AFullDiskNeedsSomebodyUntilTheRunGetsFurther) {
