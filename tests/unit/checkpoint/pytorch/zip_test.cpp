@@ -129,7 +129,7 @@ TEST(Zip, ProgramsAndForeignByteOrderAreRefused) {
   EXPECT_THAT(with("m/.data/version", "1"), HasSubstr("version"));
   std::vector<RawEntry> entries = good();
   entries[0].data += "N.";
-  EXPECT_THAT(refused(raw_zip(entries)), HasSubstr("goes on"));
+  EXPECT_THAT(refused(raw_zip(entries)), HasSubstr("continues after"));
   entries = good();
   entries[0].name = "m/other.pkl";
   EXPECT_THAT(refused(raw_zip(entries)), HasSubstr("without data.pkl"));
