@@ -56,10 +56,10 @@ endif()
 
 # trainward_library(<folder> SOURCES ... [LINKS ...] [PRIVATE_LINKS ...])
 #
-# Makes the static library of one folder; target `common` for common/, `supervisor_decide_core` for
-# supervisor/decide/core/. Headers are included by their path from the top ("common/base/error.hpp"), but the
-# path only exists for targets that link the folder: the include root is a directory in the build
-# tree that holds nothing except a link to this one folder.
+# Makes the static library of one folder; target `supervisor_decide_core` for supervisor/decide/core/.
+# Headers are included by their path from the top ("common/base/error.hpp"), but the path only exists
+# for targets that link the folder: the include root is a directory in the build tree that holds
+# nothing except a link to this one folder.
 function(trainward_library folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   string(REPLACE "/" "_" target ${folder})
