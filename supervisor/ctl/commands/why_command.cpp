@@ -117,8 +117,9 @@ std::string format_why(const json::object& why, const std::string& standard_erro
   json::object row = why;
   row["name"] = name;
   row["cause"] = found ? string_or(**found, "cause", "") : "";
-  const views::Sentence sentence = views::sentence_of(row, context.terminal.now.wall.ms);
-  const std::string next = fmt::format("Next: {}\n", views::next_step(sentence, name, daemon_runs));
+  const views::Sentence sentence =
+      views::sentence_of(row, context.terminal.now.wall.ms, daemon_runs);
+  const std::string next = fmt::format("Next: {}\n", views::next_step(sentence, name));
   if (!found) {
     return fmt::format("{} is {}{}; it has had no attempt yet.\n{}", name, state,
                        reason.empty() ? "" : " (" + reason + ")", next);

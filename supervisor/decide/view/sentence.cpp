@@ -97,6 +97,7 @@ struct Rest {
   Need need = Need::nothing;
   std::string what;  // the end of the sentence, without a full stop
   std::string todo = {};
+  bool starts = false;  // todo says how to start it
 };
 
 core::Snag snag_of(const json::object& row, std::int64_t now_ms) {
@@ -115,7 +116,9 @@ Rest held_rest(const json::object& row, core::Snag snag, const std::string& name
   return {Need::must, fmt::format("your action is needed: {}", facts.words), std::move(todo)};
 }
 
-Rest rest_of(const json::object& row, Shown shown, const std::string& name, std::int64_t now_ms) {
+// `start`: how the program is started, in words.
+Rest rest_of(const json::object& row, Shown shown, const std::string& name,
+             const std::string& start, std::int64_t now_ms) {
   const core::Snag snag = snag_of(row, now_ms);
   const Need need = core::need_of(shown, snag);
   switch (shown) {
@@ -129,7 +132,7 @@ Rest rest_of(const json::object& row, Shown shown, const std::string& name, std:
     case Shown::exited:
       return {need, "nothing to do"};
     case Shown::stopped:
-      return {need, "start it when you like", "To go on: " + command_of("start", name)};
+      return {need, "start it when you like", "To go on: " + start, true};
     case Shown::unkillable:
       return {need, "your action is needed if it stays so",
               "Wait for the process to end: the next attempt starts then. If it stays, restart the "
@@ -139,7 +142,8 @@ Rest rest_of(const json::object& row, Shown shown, const std::string& name, std:
       return {need, "your action is needed",
               fmt::format("{}, then: {}",
                           advice.empty() ? "Remove the cause" : upper_first(std::string(advice)),
-                          command_of("start", name))};
+                          start),
+              true};
     }
     case Shown::unknown:
       break;
@@ -180,11 +184,12 @@ std::string command_of(std::string_view verb, std::string_view program) {
   return fmt::format("trainwardctl {} {}", verb, name);
 }
 
-Sentence sentence_of(const json::object& row, std::int64_t now_ms) {
+Sentence sentence_of(const json::object& row, std::int64_t now_ms, bool daemon_runs) {
   const std::string told_state = said(string_or(row, "state", ""), longest_name);
   const core::ShownFacts& shown = core::facts(core::shown_from(told_state));
   const std::string name = said(string_or(row, "name", ""), longest_name);
-  Rest rest = rest_of(row, shown.shown, name, now_ms);
+  const std::string start = daemon_runs ? command_of("start", name) : start_daemon;
+  Rest rest = rest_of(row, shown.shown, name, start, now_ms);
   Sentence sentence;
   sentence.tone = shown.tone;
   sentence.state = shown.name;
@@ -214,6 +219,10 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms) {
     if (!rest.todo.empty()) todo += ". " + rest.todo;
     rest.todo = std::move(todo);
   }
+  const bool finished = shown.shown == Shown::exited && rest.todo.empty();
+  if (!daemon_runs && !rest.starts && !finished) {
+    rest.todo += (rest.todo.empty() ? "" : ". ") + upper_first(start_daemon);
+  }
   sentence.text = fmt::format("{}; {}.", text, rest.what);
   sentence.todo = std::move(rest.todo);
   sentence.need = rest.need;
@@ -223,19 +232,11 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms) {
   return sentence;
 }
 
-std::string next_step(const Sentence& sentence, std::string_view program, bool daemon_runs) {
-  if (sentence.todo.empty() && sentence.state == core::to_string(Shown::exited)) {
+std::string next_step(const Sentence& sentence, std::string_view program) {
+  if (!sentence.todo.empty()) return sentence.todo;
+  if (sentence.state == core::to_string(Shown::exited)) {
     return "nothing to do. The whole run: " + command_of("report", program);
   }
-  if (!daemon_runs) {
-    std::string todo = sentence.todo;
-    const std::string start = command_of("start", program);
-    const auto at = todo.find(start);
-    if (at == std::string::npos)
-      return todo + (todo.empty() ? "" : ". ") + upper_first(start_daemon);
-    return todo.replace(at, start.size(), start_daemon);
-  }
-  if (!sentence.todo.empty()) return sentence.todo;
   return fmt::format("nothing to do: trainwardd goes on by itself ({})", sentence.state);
 }
 

@@ -38,11 +38,11 @@ struct Sentence {
 //
 //   "RUNNING for 3 h, step 41,200 of 50,000, loss 2.310, effective 87 %; nothing to do."
 //   "FATAL for 2 h at step 41,200 of 50,000: the disk is full; your action is needed."
-Sentence sentence_of(const json::object& row, std::int64_t now_ms);
+// Without a daemon its todo is to start one: nobody else can start the program.
+Sentence sentence_of(const json::object& row, std::int64_t now_ms, bool daemon_runs = true);
 
-// What somebody can do about it, in a sentence: `todo`, or that there is nothing. Without a daemon
-// there is nobody to ask for a start.
-std::string next_step(const Sentence& sentence, std::string_view program, bool daemon_runs = true);
+// What somebody can do about it, in a sentence: `todo`, or that there is nothing.
+std::string next_step(const Sentence& sentence, std::string_view program);
 
 struct Told {
   std::string name;                   // of the program, safe to show
