@@ -25,6 +25,8 @@ std::vector<pid_t> StopRequest::unfinished(int status) {
   const std::vector<pid_t> left = containment::group_members(group_);
   std::vector<pid_t> answering = left;
   std::erase_if(answering, [this](pid_t pid) { return !answers(pid); });
+  // A shell blocks every signal for a moment before it waits, which looks like an answer.
+  if (WIFSIGNALED(status) && died_of_it(status)) heard_.erase(group_);
   answered_ = answered_ || !heard_.empty() || !answering.empty() || !died_of_it(status);
   return answered_ ? answering : left;
 }
