@@ -156,9 +156,9 @@ void read_steps(MapReader& map, Program& program) {
 void read_quarantine(MapReader& map, core::Quarantine& q) {
   q.faults = static_cast<int>(map.integer("faults", q.faults, {1, 1000}));
   q.within_ms = map.duration_ms("within", q.within_ms, {1000, 365 * day_ms});
-  q.first_ms = map.duration_ms("for", q.first_ms, {1000, 365 * day_ms});
-  q.max_ms = map.duration_ms("max", std::max(q.max_ms, q.first_ms), {1000, 365 * day_ms});
-  if (q.max_ms < q.first_ms) {
+  q.for_ms = map.duration_ms("for", q.for_ms, {1000, 365 * day_ms});
+  q.max_ms = map.duration_ms("max", std::max(q.max_ms, q.for_ms), {1000, 365 * day_ms});
+  if (q.max_ms < q.for_ms) {
     map.report("max", *map.node().find("max"), "is shorter than quarantine.for");
   }
 }

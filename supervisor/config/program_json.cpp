@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "supervisor/config/config.hpp"
+#include "supervisor/decide/core/reflect.hpp"
 
 namespace trainward::config {
 namespace {
@@ -59,19 +60,13 @@ json::array command_json(const foreign::Command& command) {
 
 // What a section says that is there by itself is left out.
 json::object watch_json(const foreign::WatchSpec& watch, bool of_worker) {
-  const foreign::StatusKeys& keys = watch.keys;
   json::array log;
   for (const foreign::LogRule& rule : watch.log) {
     log.push_back(json::object{{"match", rule.match}, {"phase", rule.phase}});
   }
   json::object out;
   out["status_file"] = watch.status_file.string();
-  out["keys"] = {{"step", keys.step},
-                 {"loss", keys.loss},
-                 {"tokens", keys.tokens},
-                 {"phase", keys.phase},
-                 {"tokens_per_second", keys.tokens_per_second},
-                 {"updated", keys.updated}};
+  out["keys"] = core::reflect::write(watch.keys);
   out["log"] = std::move(log);
   out["checkpoints"] = json::value_from(watch.checkpoints);
   out["cpu_time"] = watch.cpu_time;
@@ -108,10 +103,6 @@ std::string canonical_json(const json::value& value) { return json::serialize(so
 json::object to_json(const Program& program) {
   json::object environment;
   for (const auto& [name, value] : program.environment) environment[name] = value.text();
-  const Deadlines& deadlines = program.deadlines;
-  const Budgets& budgets = program.budgets;
-  const core::Shrinking& shrinking = program.shrinking;
-  const core::Quarantine& quarantine = program.quarantine;
 
   json::object out;
   out["name"] = program.name;
@@ -135,27 +126,13 @@ json::object to_json(const Program& program) {
                         {"on_stop", program.saves_when_asked},
                         {"every", program.cadence.max_steps}};
   if (program.prunes_foreign) out["checkpoints"].as_object()["foreign"] = true;
-  out["deadlines"] = {
-      {"start_ms", deadlines.start_ms},     {"load_ms", deadlines.load_ms},
-      {"compile_ms", deadlines.compile_ms}, {"train_floor_ms", deadlines.train_floor_ms},
-      {"save_ms", deadlines.save_ms},       {"evaluate_ms", deadlines.evaluate_ms},
-      {"silence_ms", deadlines.silence_ms}, {"stop_ms", deadlines.stop_ms},
-      {"reset_ms", deadlines.reset_ms},     {"settle_ms", program.settle_ms}};
-  out["budgets"] = {{"attempts", budgets.attempts},
-                    {"attempts_without_progress", budgets.attempts_without_progress},
-                    {"time_without_progress_ms", budgets.time_without_progress_ms}};
-  out["backoff"] = {{"first_ms", program.backoff.first_ms}, {"max_ms", program.backoff.max_ms}};
-  out["plan"] = {{"block", shrinking.block},
-                 {"batch", shrinking.batch},
-                 {"min_block", shrinking.min_block},
-                 {"recompute", shrinking.recompute},
-                 {"accumulate", shrinking.accumulate}};
-  out["rollback"] = {{"loss_spike", program.rollback.loss_spike},
-                     {"tries", program.rollback.tries}};
-  out["quarantine"] = {{"faults", quarantine.faults},
-                       {"within_ms", quarantine.within_ms},
-                       {"for_ms", quarantine.first_ms},
-                       {"max_ms", quarantine.max_ms}};
+  out["deadlines"] = core::reflect::write(program.deadlines);
+  out["deadlines"].as_object()["settle_ms"] = program.settle_ms;
+  out["budgets"] = core::reflect::write(program.budgets);
+  out["backoff"] = core::reflect::write(program.backoff);
+  out["plan"] = core::reflect::write(program.shrinking);
+  out["rollback"] = core::reflect::write(program.rollback);
+  out["quarantine"] = core::reflect::write(program.quarantine);
   out["logs"] = {{"max_bytes", program.log_max_bytes}, {"keep", program.log_keep}};
   out["limits"] = {{"memory_bytes", program.memory_limit_bytes}};
   if (program.steps_keep > 0) out["steps"] = {{"keep", program.steps_keep}};

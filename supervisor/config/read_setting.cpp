@@ -268,8 +268,16 @@ struct Reading {
   json::value operator()(const settings::Path& of) {
     return json::string(read_path(reader, key, of, of.at.of(values), folders));
   }
-  json::value operator()(const settings::Paths& of) { return read_paths(reader, key, of, folders); }
-  json::value operator()(const settings::Mesh& of) { return read_mesh(reader, key, of.most); }
+  json::value operator()(const settings::Paths& of) {
+    json::array paths = read_paths(reader, key, of, folders);
+    of.at.of(values) = json::value_to<std::vector<std::string>>(json::value(paths));
+    return paths;
+  }
+  json::value operator()(const settings::Mesh& of) {
+    json::array mesh = read_mesh(reader, key, of.most);
+    of.at.of(values) = mesh.at(1).get_int64();
+    return mesh;
+  }
   json::value operator()(const settings::Options& of) { return read_options(reader, key, of.most); }
 };
 

@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "common/settings/worker_settings.hpp"
+#include "common/settings/settle.hpp"
 #include "supervisor/config/elsewhere/other_names.hpp"
 #include "supervisor/config/sections.hpp"
 
@@ -54,68 +53,32 @@ json::object read_settings(MapReader& reader, std::string_view section, WorkerSe
   return out;
 }
 
-// ---- what the settings of the training say together ----
+// ---- what the settings of a section say together ----
 
-// A run is as long as its steps, its epochs, or what of the two is over first.
-void settle_length(MapReader& reader, json::object& training) {
-  const Node* steps = reader.node().find("steps");
-  const bool epochs = training.contains("num_epochs");
-  if (steps == nullptr && epochs) training["steps"] = 0;
-  if (steps == nullptr || epochs || training["steps"] != 0) return;
-  reader.report("steps", *steps, "is 0, and no num_epochs says how long the run is");
+void report(MapReader& reader, const settings::Problem& problem) {
+  const Node* node = reader.node().find(problem.key.substr(0, problem.key.find('.')));
+  reader.report(problem.key, node != nullptr ? *node : reader.node(),
+                problem.cure.empty() ? problem.what : problem.what + "; " + problem.cure);
 }
 
-// The words that say what is trained, of which one is enough.
-void settle_model(MapReader& reader, json::object& training) {
-  constexpr std::array<std::string_view, 4> keys{"model", "base_model", "model_config", "llama"};
-  std::vector<std::string_view> given;
-  for (const std::string_view key : keys) {
-    if (reader.node().find(key) != nullptr) given.push_back(key);
-  }
-  if (given.size() > 1) {
-    reader.report(
-        given[1], *reader.node().find(given[1]),
-        fmt::format("says what is trained, and so does '{}'; keep one of them", given[0]));
-  }
-  // Somebody who tunes a model names one rate, and means all of it.
-  const bool fine = given.size() == 1 && given[0] != "model";
-  if (fine && reader.node().find("head_learning_rate") == nullptr) {
-    training["head_learning_rate"] = training["learning_rate"];
+void settle_training(MapReader& reader, json::object& training, WorkerSettings& values) {
+  const auto given = [&](std::string_view key) { return reader.node().find(key) != nullptr; };
+  // The worker is told of a model by name in any case: that it is beside another shows here alone.
+  for (const std::string_view key : {"base_model", "model_config", "llama"}) {
+    if (!given("model") || !given(key)) continue;
+    report(reader,
+           {std::string(key), "says what is trained, and so does 'model'", "keep one of them"});
   }
   // A model that was named and cannot be taken is one problem, not two.
   const bool told = std::ranges::any_of(reader.problems(), [](const yaml::Problem& problem) {
     return problem.message.find("base_model: FOLDER") != std::string::npos;
   });
-  if (training.contains("lora") && !told && (given.empty() || given[0] != "base_model")) {
-    reader.report("lora", *reader.node().find("lora"),
-                  "adapts a model that is there already; name its folder: base_model");
+  for (const settings::Problem& problem : settings::settle_training(values, given)) {
+    if (problem.key != "lora" || !told) report(reader, problem);
   }
+  training["steps"] = values.steps;
+  training["head_learning_rate"] = values.head_learning_rate;
 }
-
-void settle_training(MapReader& reader, json::object& training, const WorkerSettings& values) {
-  settle_length(reader, training);
-  settle_model(reader, training);
-  if (const auto problem =
-          values.own_llama ? settings::llama_problem(values.llama) : std::nullopt) {
-    reader.report(fmt::format("llama.{}", problem->key), *reader.node().find("llama"),
-                  problem->what);
-  }
-  const auto& own = settings::words::own_formats;
-  if (!values.template_variables.empty() &&
-      std::find(own.begin(), own.end(), values.prompt_format) == own.end()) {
-    reader.report(
-        "template_variables", *reader.node().find("template_variables"),
-        fmt::format("are for the model's own template, and prompt_format is {}; leave one "
-                    "of them out",
-                    values.prompt_format));
-  }
-  if (training.contains("validation_data") && training.contains("validation_share")) {
-    reader.report("validation_share", *reader.node().find("validation_share"),
-                  "is of data that is trained on, and validation_data names other; keep one");
-  }
-}
-
-// ---- what those of the device do ----
 
 // Settings of a plugin without one are a misunderstanding. Beside `device: cpu` they are not: the
 // same file is tried on the CPU.
@@ -127,19 +90,13 @@ void refuse_without_plugin(MapReader& reader) {
   }
 }
 
-// What the device's settings say together.
-void settle_device(MapReader& reader, json::object& device) {
-  const Node& node = reader.node();
-  const bool chosen = node.find("device") != nullptr;
-  if (!chosen && node.find("plugin") != nullptr) device["device"] = "pjrt";
-  const bool of_plugin = device["device"] == "pjrt";
-  if (device["mesh_shape"].get_array()[1] != 1 && !device["enable_ddp"].get_bool()) {
-    reader.report("enable_ddp", node,
-                  of_plugin ? "needed by a mesh_shape of more than one device: true"
-                            : "needed by a mesh_shape of more than one process: true");
+void settle_device(MapReader& reader, json::object& device, WorkerSettings& values) {
+  const auto given = [&](std::string_view key) { return reader.node().find(key) != nullptr; };
+  for (const settings::Problem& problem : settings::settle_device(values, given)) {
+    report(reader, problem);
   }
-  if (of_plugin) reader.need("plugin", "'sim_n300' or the file of a plugin");
-  if (!of_plugin && !chosen) refuse_without_plugin(reader);
+  device["device"] = values.device;
+  if (values.device != "pjrt" && !given("device")) refuse_without_plugin(reader);
 }
 
 // Told here, since the worker would find out an hour later.
@@ -186,7 +143,7 @@ WorkerSections read_worker_sections(MapReader& program, const Folders& folders) 
     json::object values = read_settings(reader, section, read, folders);
     if (section == settings::device) {
       device = node;
-      settle_device(reader, values);
+      settle_device(reader, values, read);
       out.host = read_described_host(reader, folders);
     }
     if (section == settings::training) {

@@ -22,7 +22,7 @@ bool quarantined(const BoardRecord& board, WallTime now) {
 
 void quarantine(BoardRecord& board, const std::string& reason, const Quarantine& rules,
                 WallTime now) {
-  std::int64_t length = std::max<std::int64_t>(rules.first_ms, 1);
+  std::int64_t length = std::max<std::int64_t>(rules.for_ms, 1);
   for (int i = 0; i < board.quarantines && length < rules.max_ms; ++i) length *= 2;
   board.quarantined_until_wall_ms = now + std::min(length, rules.max_ms);
   ++board.quarantines;

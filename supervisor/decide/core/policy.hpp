@@ -2,6 +2,7 @@
 // Durations are milliseconds.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <csignal>
 #include <cstdint>
 #include <vector>
@@ -27,6 +28,9 @@ struct Deadlines {
   std::int64_t silence_ms = 1'800'000;
   friend bool operator==(const Deadlines&, const Deadlines&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Deadlines, (),
+                      (start_ms, load_ms, compile_ms, train_floor_ms, save_ms, evaluate_ms, stop_ms,
+                       reset_ms, silence_ms))
 
 // Both survive restarts of the daemon and of the machine. An attempt that verified a new step is
 // charged to neither: a run that advances is never given up.
@@ -36,6 +40,7 @@ struct Budgets {
   std::int64_t time_without_progress_ms = 172'800'000;  // spent in such attempts, in a row
   friend bool operator==(const Budgets&, const Budgets&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Budgets, (), (attempts, attempts_without_progress, time_without_progress_ms))
 
 // An attempt of a program whose steps nobody can see, or which is not told where to go on, is
 // charged to neither when it lived this long.
@@ -47,6 +52,7 @@ struct Backoff {
   std::int64_t max_ms = 300'000;
   friend bool operator==(const Backoff&, const Backoff&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Backoff, (), (first_ms, max_ms))
 
 // What a worker can do to need less memory. It is told in TRAINWARD_PLAN; a worker that understands
 // none of it is never asked.
@@ -58,6 +64,7 @@ struct Shrinking {
   bool accumulate = false;     // can split a batch and add up the gradients
   friend bool operator==(const Shrinking&, const Shrinking&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Shrinking, (), (batch, block, min_block, recompute, accumulate))
 
 // How often checkpoints are written. The worker is told a shorter interval when attempts end often.
 struct Cadence {
@@ -72,15 +79,17 @@ struct Rollback {
   int tries = 3;  // without a step beyond the trouble
   friend bool operator==(const Rollback&, const Rollback&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Rollback, (), (loss_spike, tries))
 
-// A board that fails this often is not used for a while: `first_ms`, doubled each time.
+// A board that fails this often is not used for a while: `for_ms`, doubled each time.
 struct Quarantine {
   int faults = 3;
   std::int64_t within_ms = 86'400'000;
-  std::int64_t first_ms = 21'600'000;
+  std::int64_t for_ms = 21'600'000;
   std::int64_t max_ms = 604'800'000;
   friend bool operator==(const Quarantine&, const Quarantine&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Quarantine, (), (faults, within_ms, for_ms, max_ms))
 
 using ExitCodes = std::vector<int>;
 

@@ -7,7 +7,7 @@
 
 #include "common/base/json/strict_object.hpp"
 #include "common/os/file.hpp"
-#include "common/settings/worker_settings.hpp"
+#include "common/settings/settle.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
@@ -141,53 +141,6 @@ struct Reading {
   }
 };
 
-// What the device's settings say together.
-void settle_device(StrictObject& keys, settings::WorkerSettings& values) {
-  if (!values.plugin.empty() && !keys.has("device")) values.device = plugin_device;
-  if (values.device == plugin_device && values.plugin.empty()) {
-    keys.complain("plugin", "is missing", "the PJRT plugin of the device, or 'sim_n300'");
-  }
-  if (values.ranks > 1 && !values.enable_ddp) {
-    keys.complain("enable_ddp", "is false, and mesh_shape asks for more than one process",
-                  "set enable_ddp: true");
-  }
-}
-
-// What those of the training say together; as the supervisor has it (worker_sections.cpp).
-void settle_training(StrictObject& keys, settings::WorkerSettings& values) {
-  if (values.num_epochs > 0 && !keys.has("steps")) values.steps = 0;
-  if (values.steps == 0 && values.num_epochs == 0) {
-    keys.complain("steps", "is 0, and no num_epochs says how long the run is");
-  }
-  const std::array given{!values.base_model.empty(), !values.model_config.empty(),
-                         values.own_llama};
-  const auto models = std::count(given.begin(), given.end(), true);
-  if (models > 1) {
-    keys.complain("base_model", "is not alone in saying what is trained",
-                  "keep one of base_model, model_config and llama");
-  }
-  if (models > 0 && !keys.has("head_learning_rate")) {
-    values.head_learning_rate = values.learning_rate;
-  }
-  if (values.lora_rank > 0 && values.base_model.empty()) {
-    keys.complain("lora", "adapts a model that is there already", "name its folder: base_model");
-  }
-  const auto problem = values.own_llama ? settings::llama_problem(values.llama) : std::nullopt;
-  if (problem) keys.complain(fmt::format("llama.{}", problem->key), problem->what);
-  const auto& own = settings::words::own_formats;
-  if (!values.template_variables.empty() &&
-      std::find(own.begin(), own.end(), values.prompt_format) == own.end()) {
-    keys.complain("template_variables",
-                  fmt::format("are for the model's own template, and prompt_format is {}",
-                              values.prompt_format),
-                  "leave one of them out");
-  }
-  if (!values.validation_data.empty() && values.validation_share > 0) {
-    keys.complain("validation_share",
-                  "is of data that is trained on, and validation_data names other", "keep one");
-  }
-}
-
 // A section or a map, with the maps inside it.
 Status read_map(std::string_view section, const json::object& object,
                 settings::WorkerSettings& values, std::vector<pjrt::ClientOption>& options) {
@@ -203,8 +156,13 @@ Status read_map(std::string_view section, const json::object& object,
     map.given(values);
     if (auto ok = read_map(map.section, *inside, values, options); !ok) return ok;
   }
-  if (section == settings::device) settle_device(keys, values);
-  if (section == settings::training) settle_training(keys, values);
+  const auto given = [&](std::string_view key) { return keys.has(key); };
+  std::vector<settings::Problem> problems;
+  if (section == settings::device) problems = settings::settle_device(values, given);
+  if (section == settings::training) problems = settings::settle_training(values, given);
+  for (settings::Problem& problem : problems) {
+    keys.complain(problem.key, std::move(problem.what), std::move(problem.cure));
+  }
   return keys.finish();
 }
 

@@ -1,6 +1,7 @@
 // By what a program is watched that is not our worker: the section `watch` of its configuration.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -19,9 +20,10 @@ struct StatusKeys {
   std::string updated = "updated";  // unix time of the report
   friend bool operator==(const StatusKeys&, const StatusKeys&) = default;
 };
+BOOST_DESCRIBE_STRUCT(StatusKeys, (), (step, loss, tokens, phase, tokens_per_second, updated))
 
 struct LogRule {
-  std::string match;  // RE2; groups step, loss, tokens, tokens_per_second, phase, checkpoint
+  std::string match;  // RE2; groups step, phase, checkpoint and the names of step_figures
   std::string phase;  // entered when it matches; empty: none
   friend bool operator==(const LogRule&, const LogRule&) = default;
 };

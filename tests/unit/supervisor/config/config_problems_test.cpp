@@ -145,8 +145,7 @@ TEST_F(ConfigProblems, Plugins) {
   const std::string at = "3:20: programs.a.device_config";
   EXPECT_THAT(with("plugin: sim_n300"), IsEmpty());
   EXPECT_THAT(with("device: pjrt"),
-              ElementsAre(at + ": missing key 'plugin', expected 'sim_n300' or the file of a "
-                               "plugin"));
+              ElementsAre(at + ".plugin: is missing; name 'sim_n300' or the file of a plugin"));
   EXPECT_THAT(with("plugin: p.so"),
               ElementsAre("3:29: programs.a.device_config.plugin: neither 'sim_n300' nor a file: " +
                           (folder_ / "p.so").string()));

@@ -1,0 +1,69 @@
+#include "common/settings/settle.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace trainward::settings {
+
+std::vector<Problem> settle_training(WorkerSettings& values, const Given& given) {
+  std::vector<Problem> problems;
+  // A run is as long as its steps, its epochs, or what of the two is over first.
+  if (values.num_epochs > 0 && !given("steps")) values.steps = 0;
+  if (values.steps == 0 && values.num_epochs == 0) {
+    problems.push_back({"steps", "is 0, and no num_epochs says how long the run is", ""});
+  }
+  std::vector<std::string_view> models;
+  for (const std::string_view key : {"base_model", "model_config", "llama"}) {
+    if (given(key)) models.push_back(key);
+  }
+  if (models.size() > 1) {
+    problems.push_back({std::string(models[1]),
+                        fmt::format("says what is trained, and so does '{}'", models[0]),
+                        "keep one of them"});
+  }
+  // Somebody who tunes a model names one rate, and means all of it.
+  if (!models.empty() && !given("head_learning_rate")) {
+    values.head_learning_rate = values.learning_rate;
+  }
+  if (values.lora_rank > 0 && !given("base_model")) {
+    problems.push_back(
+        {"lora", "adapts a model that is there already", "name its folder: base_model"});
+  }
+  if (values.own_llama) {
+    if (const auto problem = llama_problem(values.llama)) {
+      problems.push_back({fmt::format("llama.{}", problem->key), problem->what, ""});
+    }
+  }
+  const bool own =
+      std::ranges::find(words::own_formats, values.prompt_format) != words::own_formats.end();
+  if (!values.template_variables.empty() && !own) {
+    problems.push_back({"template_variables",
+                        fmt::format("are for the model's own template, and prompt_format is {}",
+                                    values.prompt_format),
+                        "leave one of them out"});
+  }
+  if (!values.validation_data.empty() && values.validation_share > 0) {
+    problems.push_back({"validation_share",
+                        "is of data that is trained on, and validation_data names other",
+                        "keep one"});
+  }
+  return problems;
+}
+
+std::vector<Problem> settle_device(WorkerSettings& values, const Given& given) {
+  std::vector<Problem> problems;
+  if (given("plugin") && !given("device")) values.device = "pjrt";
+  const bool of_plugin = values.device == "pjrt";
+  if (of_plugin && !given("plugin")) {
+    problems.push_back({"plugin", "is missing", "name 'sim_n300' or the file of a plugin"});
+  }
+  if (values.ranks > 1 && !values.enable_ddp) {
+    problems.push_back({"enable_ddp",
+                        fmt::format("needed by a mesh_shape of more than one {}: true",
+                                    of_plugin ? "device" : "process"),
+                        ""});
+  }
+  return problems;
+}
+
+}  // namespace trainward::settings
