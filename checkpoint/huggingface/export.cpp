@@ -27,9 +27,9 @@ tl::unexpected<Error> does_not_fit(const TensorInfo& info, std::string what) {
 }
 
 // Without the rows that only fill up tiles.
-Result<TensorSource> unpadded(TensorSource source, std::int64_t vocabulary) {
-  const std::string& name = source.info.name;
-  if (name != "model.embed_tokens.weight" && name != "lm_head.weight") return source;
+Result<TensorSource> unpadded(TensorSource source, const TensorNames& names,
+                              std::int64_t vocabulary) {
+  if (!names.is_by_token(source.info.name)) return source;
   const std::int64_t rows = source.info.shape.empty() ? 0 : source.info.shape.front();
   const std::int64_t padded = (vocabulary + row_padding - 1) / row_padding * row_padding;
   if (rows < vocabulary || rows > padded) {
@@ -67,14 +67,13 @@ Status check_against_base(const TensorInfo& info, const std::optional<ModelFolde
 
 // A run of an older version may have trained on a part of its base model.
 void add_what_is_lost(const ModelFolder& base, const std::vector<TensorSource>& tensors,
-                      std::vector<std::string>& notes) {
+                      const TensorNames& names, std::vector<std::string>& notes) {
   std::set<std::string_view> there;
   for (const TensorSource& tensor : tensors) there.insert(tensor.info.name);
   std::vector<std::string_view> lost;
   for (const TensorView& tensor : base.tensors()) {
     const std::string_view name = tensor.info.name;
-    const bool copied =
-        there.contains(name) || name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq");
+    const bool copied = there.contains(name) || name == "lm_head.weight" || names.is_computed(name);
     if (!copied) lost.push_back(name);
   }
   if (lost.empty()) return;
@@ -92,11 +91,14 @@ Result<std::vector<TensorSource>> model_tensors(const CheckpointModel& checkpoin
     vocabulary.error().where = (checkpoint.folder / name::state).string() + ": config";
     return propagate(vocabulary);
   }
+  const TensorNames& names = checkpoint.record.names;
   std::vector<TensorSource> tensors;
   for (const TensorSource& source : checkpoint.tensors) {
     if (source.info.name == "lm_head.weight" && is_tied(checkpoint.record.config)) continue;
-    auto cut = unpadded(source, *vocabulary);
+    auto cut = unpadded(source, names, *vocabulary);
     if (!cut) return propagate(cut);
+    const bool plain = base && base->find(cut->info.name) != nullptr;
+    if (!plain) cut->info.name.insert(0, names.prefix);
     if (auto ok = check_against_base(cut->info, base); !ok) return propagate(ok);
     const TensorView* known = base ? base->find(cut->info.name) : nullptr;
     const DType type = options.type ? *options.type : known ? known->info.dtype : usual;
@@ -158,7 +160,7 @@ Result<Exported> export_whole(const CheckpointModel& checkpoint, const fs::path&
   if (!image) return propagate(image);
   if (auto ok = check_and_write(checkpoint, folder, *image, options.io); !ok) return propagate(ok);
   std::vector<std::string> notes = notes_of(contents);
-  if (*base) add_what_is_lost(**base, contents.tensors, notes);
+  if (*base) add_what_is_lost(**base, contents.tensors, checkpoint.record.names, notes);
   return Exported{false, contents.tensors.size(), image->bytes(), std::move(notes)};
 }
 

@@ -1,6 +1,6 @@
 // Checkpoints of our trainer as folders for other tools: transformers, PEFT, vLLM.
 //
-// In: a verified checkpoint of a model of the Llama family (model_record.hpp). Out: a new folder,
+// In: a verified checkpoint of a model with a config.json (model_record.hpp). Out: a new folder,
 // whole or not there at all (new_folder.hpp). A checkpoint with every weight becomes a model's
 // folder: rows beyond config.vocab_size are cut off, a tied lm_head is left out, and a model that
 // was not trained a step has the bytes it came with. A checkpoint of adapters becomes PEFT's

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/floats.hpp"
@@ -13,6 +12,7 @@
 #include "checkpoint/tools/file_sources.hpp"
 #include "checkpoint/tools/plain_model.hpp"
 #include "checkpoint/verified.hpp"
+#include "common/base/number_in.hpp"
 #include "common/os/file.hpp"
 #include "common/os/folder_removal.hpp"
 
@@ -42,12 +42,8 @@ TrainingState state_of(const PlainModel& plain) {
   TrainingState state;
   const auto& metadata = plain.files.front().header.metadata;
   if (const auto step = metadata.find("step"); step != metadata.end()) {
-    const std::string& text = step->second;
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size() && number >= 0) {
-      state.step = number;
-    }
+    const auto number = number_in<std::int64_t>(step->second);
+    if (number && *number >= 0) state.step = *number;
   }
   if (const auto run = metadata.find("run"); run != metadata.end()) state.run = run->second;
   return state;

@@ -9,6 +9,7 @@
 #include "mlp.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/cpu/cpu_model.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 
 namespace trainward::trainer {
 
@@ -56,10 +57,10 @@ inline TrainingSpec smollm2_case(int threads, bool lora) {
   ModelSpec& model = spec.model;
   model = {.width = 576, .layers = 30, .heads = 9, .rank = 64, .vocabulary = 49'152, .tied = true};
   model.architecture = find_architecture("llama").value();
-  model.llama.inner = 1536;
-  model.llama.kv_heads = 3;
-  model.llama.head_width = 64;
-  model.llama.rope.theta = 100'000;
+  llama_part(model).inner = 1536;
+  llama_part(model).kv_heads = 3;
+  model.own_head_width = 64;
+  llama_part(model).rope.theta = 100'000;
   if (lora) model.lora = {.rank = 16, .alpha = 32, .targets = 127};
   spec.batch_size = 4;
   spec.block_size = 256;

@@ -3,6 +3,7 @@
 #include "checkpoint/huggingface/model/model_folder.hpp"
 #include "require.hpp"
 #include "trainer/model/llama/llama_config.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 #include "trainer/model/llama/rope.hpp"
 
 namespace trainward::fuzz {
@@ -11,12 +12,13 @@ namespace {
 using trainer::ModelSpec;
 
 void check_sizes(const ModelSpec& model) {
-  for (const std::int64_t size : {model.width, model.layers, model.heads, model.vocabulary,
-                                  model.llama.inner, model.llama.kv_heads, model.head_width()}) {
+  for (const std::int64_t size :
+       {model.width, model.layers, model.heads, model.vocabulary, llama_part(model).inner,
+        llama_part(model).kv_heads, model.head_width()}) {
     require(size > 0, "sizes are above zero");
   }
-  require(model.heads % model.llama.kv_heads == 0, "heads share those of keys evenly");
-  for (const double angle : trainer::rope_frequencies(model.llama.rope, model.head_width())) {
+  require(model.heads % llama_part(model).kv_heads == 0, "heads share those of keys evenly");
+  for (const double angle : trainer::rope_frequencies(llama_part(model).rope, model.head_width())) {
     require(angle >= 0 && angle <= 1, "angles are numbers");
   }
   ModelSpec one = model;

@@ -4,7 +4,7 @@
 #include "trainer/device/fixed_parameters.hpp"
 #include "trainer/device/outer_layers.hpp"
 #include "trainer/device/parameter_group.hpp"
-#include "trainer/device/peak.hpp"
+#include "trainer/device/platforms.hpp"
 #include "trainer/device/update_factors.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
 #include "trainer/model/training/dropout_keys.hpp"
@@ -322,9 +322,10 @@ Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
   if (!part) return propagate(part);
   auto device = Device::open(config.device, config.devices);
   if (!device) return propagate(device);
-  const DeviceUse use{config.devices, config.placement, config.evaluates,
-                      config.attention.value_or(attention_of((*device)->client().platform_name())),
-                      (*device)->target()};
+  const DeviceUse use{
+      config.devices, config.placement, config.evaluates,
+      config.attention.value_or(platform_of((*device)->client().platform_name()).attention),
+      (*device)->target()};
   auto modules = make_modules(*part, use);
   if (!modules) return propagate(modules);
   auto programs = make_programs(**device, *modules);

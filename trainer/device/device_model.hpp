@@ -24,7 +24,7 @@ struct DeviceConfig {
   DeviceOptions device;
   std::int64_t devices = 1;  // whose number divides the batches of a step
   Placement placement = Placement::host;
-  std::optional<AttentionUse> attention;  // none: as the platform asks for (attention_of)
+  std::optional<AttentionUse> attention;  // none: as the platform asks for (platforms.hpp)
   bool evaluates = true;  // evaluate() is used; else it is an error, and nothing is compiled for it
 };
 

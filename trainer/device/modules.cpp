@@ -223,10 +223,6 @@ std::vector<const Module*> DeviceModules::all() const {
   return all;
 }
 
-AttentionUse attention_of(std::string_view platform) {
-  return platform == "cuda" ? AttentionUse::where_it_fits : AttentionUse::plain;
-}
-
 Result<DeviceModules> make_modules(const TrainingSpec& part, const DeviceUse& use) {
   return ModuleMaker(part, use).make();
 }

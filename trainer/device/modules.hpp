@@ -87,9 +87,6 @@ struct DeviceModules {
   [[nodiscard]] std::vector<const stablehlo::Module*> all() const;
 };
 
-// What suits a platform, by the name its plugin gives it: "cuda" has attention in cuDNN.
-AttentionUse attention_of(std::string_view platform);
-
 // `part`: the work of one device. Errors (usage): what cannot be lowered.
 Result<DeviceModules> make_modules(const TrainingSpec& part, const DeviceUse& use);
 

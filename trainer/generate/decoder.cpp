@@ -57,7 +57,7 @@ Result<Memory> make_tables(const ModelSpec& model, const ParameterTable& table,
 }  // namespace
 
 std::int64_t longest_text(const ModelSpec& model) {
-  const std::int64_t window = model.llama.window;
+  const std::int64_t window = model.window;
   if (window == 0 || model.positions == 0) return std::max(window, model.positions);
   return std::min(window, model.positions);
 }

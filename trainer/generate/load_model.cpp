@@ -4,7 +4,6 @@
 
 #include "checkpoint/format/floats.hpp"
 #include "trainer/generate/model_source.hpp"
-#include "trainer/model/llama/llama_config.hpp"
 #include "trainer/model/llama/lora_config.hpp"
 
 namespace trainward::trainer {

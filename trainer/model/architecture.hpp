@@ -20,10 +20,12 @@
 #include <vector>
 
 #include "checkpoint/format/tensor.hpp"
+#include "checkpoint/huggingface/model/tensor_names.hpp"
 #include "common/base/error.hpp"
 #include "common/base/json/json.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/model/attention.hpp"
+#include "trainer/model/edition.hpp"
 #include "trainer/model/parameters.hpp"
 
 namespace trainward::trainer {
@@ -62,6 +64,8 @@ Shapes shapes_of(const std::vector<checkpoint::TensorInfo>& tensors);
 
 // Where Architecture::facts() lies among what a checkpoint holds beside its tensors.
 inline constexpr std::string_view model_facts = "model";
+// The same in messages.
+inline constexpr std::string_view in_checkpoint = "state.json: model";
 
 // What a block is told beside its weights and its input.
 struct BlockCall {
@@ -125,7 +129,27 @@ class Architecture {
                                                 std::int64_t vocabulary) const = 0;
   // Sizes that the tensors do not show, for checkpoints to keep.
   [[nodiscard]] virtual json::object facts(const ModelSpec& /*model*/) const { return {}; }
+
+  // ---- Folders as Hugging Face's tools write them; a family that has none leaves all of these.
+
+  // The `model_type`s of its config.json.
+  [[nodiscard]] virtual std::span<const std::string_view> model_types() const { return {}; }
+  // Its sizes, with the vocabulary of the file. `where` is named in errors (kind usage): for what
+  // would compute something else than is built here. `edition`: of the run it is read for.
+  [[nodiscard]] virtual Result<ModelSpec> read_config(const json::object& config,
+                                                      std::string_view where, int edition) const;
+  // A config.json for a model that came without one, in a spelling that every reader knows.
+  [[nodiscard]] virtual json::object config_of(const ModelSpec& /*model*/) const { return {}; }
+  [[nodiscard]] virtual checkpoint::huggingface::TensorNames tensor_names() const { return {}; }
+  // What its class has where config.json says nothing: sizes that many files leave out.
+  using UsualSize = std::pair<std::string_view, std::int64_t>;
+  [[nodiscard]] virtual std::span<const UsualSize> usual_sizes() const { return {}; }
 };
+
+// Architecture::read_config() of the family whose model_type the file has; kind usage, with the
+// known ones, for another.
+Result<ModelSpec> read_model_config(const json::object& config, std::string_view where,
+                                    int edition = current_edition);
 
 std::span<const Architecture* const> architectures();
 const Architecture& architecture_of(const ModelSpec& model);

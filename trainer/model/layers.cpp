@@ -34,6 +34,10 @@ Axes leading_axes(const Shape& shape) {
   return axes;
 }
 
+Value wide(Builder& b, Value weight) {
+  return b.type(weight).element == Element::f32 ? weight : b.convert(weight, Element::f32);
+}
+
 Value linear(Builder& b, Value x, Value weight) {
   return b.dot(x, weight, {{}, {}, {last_axis(b.type(x).shape)}, {1}});
 }
@@ -43,11 +47,11 @@ Value add_bias(Builder& b, Value x, Value bias) {
   return b.add(x, b.broadcast(bias, {last_axis(shape)}, shape));
 }
 
-Value layer_norm(Builder& b, Value x, Value weight, Value bias) {
+Value layer_norm(Builder& b, Value x, Value weight, Value bias, double epsilon) {
   const Shape shape = b.type(x).shape;
   const Value centred = b.sub(x, spread(b, mean_of_last(b, x), shape));
   const Value variance = mean_of_last(b, b.mul(centred, centred));
-  const Value inverse = b.rsqrt(b.add(variance, b.constant_like(1e-5, variance)));
+  const Value inverse = b.rsqrt(b.add(variance, b.constant_like(epsilon, variance)));
   const Value normal = b.mul(centred, spread(b, inverse, shape));
   return add_bias(b, b.mul(normal, b.broadcast(weight, {last_axis(shape)}, shape)), bias);
 }

@@ -5,13 +5,17 @@
 
 namespace trainward::trainer {
 
+// What a model's files have as bf16 is multiplied as f32, or rounded to the same bf16 again.
+graph::Value wide(graph::Builder& b, graph::Value weight);
+
 // x · weightᵀ over the last axis; weight [out, in], as PyTorch keeps it.
 graph::Value linear(graph::Builder& b, graph::Value x, graph::Value weight);
 // Adds a vector along the last axis.
 graph::Value add_bias(graph::Builder& b, graph::Value x, graph::Value bias);
 
-// Over the last axis, variance without Bessel's correction, eps 1e-5.
-graph::Value layer_norm(graph::Builder& b, graph::Value x, graph::Value weight, graph::Value bias);
+// Over the last axis, variance without Bessel's correction.
+graph::Value layer_norm(graph::Builder& b, graph::Value x, graph::Value weight, graph::Value bias,
+                        double epsilon = 1e-5);
 
 // weight · x / sqrt(mean of squares + epsilon), over the last axis (Zhang & Sennrich 2019).
 graph::Value rms_norm(graph::Builder& b, graph::Value x, graph::Value weight, double epsilon);

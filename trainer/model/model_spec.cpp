@@ -40,7 +40,7 @@ Status check_spec(const TrainingSpec& spec) {
                   fmt::format("it must be at least {}", size.least));
     }
   }
-  if (model.llama.head_width == 0 && model.width % model.heads != 0) {
+  if (model.own_head_width == 0 && model.width % model.heads != 0) {
     return fail(ErrorKind::usage, fmt::format("a width of {} does not divide into {} heads",
                                               model.width, model.heads));
   }

@@ -11,39 +11,10 @@
 #include "common/settings/worker_settings.hpp"
 #include "trainer/batch/token_batch.hpp"
 #include "trainer/graph/op.hpp"
+#include "trainer/model/own_part.hpp"
 #include "trainer/optim/schedule.hpp"
 
 namespace trainward::trainer {
-
-// Rotary positions: how angles grow with the place of a token.
-struct RopeSpec {
-  enum class Scaling { none, linear, llama3 } scaling = Scaling::none;
-  double theta = 10000;
-  double factor = 1;
-  // Of `llama3`: wavelengths below positions / high stay, above positions / low are stretched.
-  double low = 1;
-  double high = 4;
-  std::int64_t original_positions = 0;
-
-  friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
-};
-
-// What a Llama has beside the sizes that all models have.
-struct LlamaSpec {
-  std::int64_t inner = 0;       // width of the feed-forward part
-  std::int64_t kv_heads = 0;    // heads of keys and values; each serves as many queries' heads
-  std::int64_t head_width = 0;  // need not be width / heads
-  double norm_epsilon = 1e-5;
-  RopeSpec rope{};
-  bool qkv_biases = false;
-  bool output_bias = false;  // of attention
-  bool mlp_biases = false;
-  bool qk_norms = false;
-  double deviation = 0.02;  // of the first values of matrices
-  std::int64_t window = 0;  // tokens a token sees before it, where the model has a limit; 0: all
-
-  friend bool operator==(const LlamaSpec&, const LlamaSpec&) = default;
-};
 
 // The products of a block that may have an adapter, as bits of LoraSpec::targets.
 enum class Linear : std::uint32_t { q, k, v, o, gate, up, down };
@@ -76,7 +47,9 @@ struct ModelSpec {
   // Its family's place in architectures() (architecture.hpp): a number, because ranks send a spec
   // to each other as it lies in memory.
   std::size_t architecture = 0;
-  LlamaSpec llama{};
+  std::int64_t own_head_width = 0;  // of a head; 0: width / heads
+  std::int64_t window = 0;  // tokens a token sees before it, where the model has a limit; 0: all
+  OwnPart own{};
   LoraSpec lora{};
   // Of matrices that are not trained, as their files have them.
   graph::Element frozen = graph::Element::f32;
@@ -84,7 +57,7 @@ struct ModelSpec {
   // Rows the embedding and the head really have: accelerators tile by 32.
   [[nodiscard]] std::int64_t padded_vocabulary() const { return (vocabulary + 31) / 32 * 32; }
   [[nodiscard]] std::int64_t head_width() const {
-    return llama.head_width > 0 ? llama.head_width : width / heads;
+    return own_head_width > 0 ? own_head_width : width / heads;
   }
   // Of what the scores are products of: attention.hpp.
   [[nodiscard]] std::int64_t score_width() const { return std::min(rank, head_width()); }

@@ -44,8 +44,8 @@ Result<BaseModel> parse_base(const json::object& object) {
 }
 
 json::object to_json(const ModelRecord& record) {
-  json::object object{{"architecture", json::string(llama.data(), llama.size())},
-                      {"config", record.config}};
+  json::object object{{"architecture", record.architecture}, {"config", record.config}};
+  if (record.names != TensorNames{}) object["tensors"] = to_json(record.names);
   if (record.base) object["base_model"] = to_json(*record.base);
   if (record.lora) object["lora"] = to_json(*record.lora);
   if (!record.end_tokens.empty()) {
@@ -62,6 +62,14 @@ Result<ModelRecord> parse_record(const json::object& object) {
   auto config = get_object(object, "config");
   if (!config) return propagate(config);
   record.config = **config;
+  record.architecture = string_or(object, "architecture", "");
+  if (object.contains("tensors")) {
+    auto tensors = get_object(object, "tensors");
+    if (!tensors) return propagate(tensors);
+    auto names = parse_tensor_names(**tensors);
+    if (!names) return propagate(names);
+    record.names = std::move(*names);
+  }
   if (object.contains("base_model")) {
     auto base = get_object(object, "base_model");
     if (!base) return propagate(base);
@@ -95,10 +103,10 @@ Result<ModelRecord> parse_record(const json::object& object) {
 
 Result<ModelRecord> record_of(const TrainingState& state) {
   const json::value* found = state.extra.if_contains(record_key);
-  const bool ours = found != nullptr && found->is_object() &&
-                    string_or(found->get_object(), "architecture", "") == llama;
-  if (!ours) {
-    return fail(ErrorKind::usage, "holds no model of the Llama family", {},
+  const bool has_config =
+      found != nullptr && found->is_object() && found->get_object().contains("config");
+  if (!has_config) {
+    return fail(ErrorKind::usage, "holds no model with a config.json", {},
                 "only checkpoints of models with a config.json can be written as such a folder; "
                 "`trainwardctl ckpt convert --weights` writes the tensors of any other");
   }

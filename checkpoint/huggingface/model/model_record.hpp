@@ -1,7 +1,8 @@
-// What a checkpoint of a model of this kind says about its model: state.extra["model"],
+// What a checkpoint of a model with a config.json says about it: state.extra["model"],
 //
 //   {"architecture": "llama",
 //    "config": {…},                  config.json as it was read, unknown keys and all
+//    "tensors": {…},                 what they are called (tensor_names.hpp); absent: as a Llama's
 //    "base_model": {"folder": "/…",  absent: from scratch
 //                   "digest": "…",   of its weights (weights_digest.hpp)
 //                   "files": […]},   their identity, may be absent
@@ -15,8 +16,8 @@
 // the folder's names; those with a row for each token are padded with zero rows to a multiple
 // of 32.
 //
-// Writing never fails. Reading: kind usage for a checkpoint of another architecture, corrupt for a
-// record that does not hold what it must. to_json and parse_record are pure.
+// Writing never fails. Reading: kind usage for a checkpoint of a model that has no config.json,
+// corrupt for a record that does not hold what it must. to_json and parse_record are pure.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +30,12 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/huggingface/model/lora.hpp"
 #include "checkpoint/huggingface/model/model_folder.hpp"
+#include "checkpoint/huggingface/model/tensor_names.hpp"
 #include "checkpoint/huggingface/model/weights_digest.hpp"
 
 namespace trainward::checkpoint::huggingface {
 
 inline constexpr std::string_view record_key = "model";  // in TrainingState::extra
-inline constexpr std::string_view llama = "llama";
 
 struct BaseModel {
   std::filesystem::path folder;  // absolute
@@ -43,7 +44,9 @@ struct BaseModel {
 };
 
 struct ModelRecord {
+  std::string architecture;
   json::object config;
+  TensorNames names;
   std::optional<BaseModel> base;
   std::optional<LoraSettings> lora;
   std::vector<std::int64_t> end_tokens;

@@ -1,4 +1,4 @@
-// The model section of a checkpoint of the Llama family, opened for copying.
+// The model section of a checkpoint with a config.json, opened for copying.
 //
 // In: a checkpoint's folder. Out: what it records of its model and its tensors as sources, which
 // the object must outlive; nothing of the optimizer is read. check() compares the model's files

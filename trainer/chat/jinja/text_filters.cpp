@@ -1,10 +1,10 @@
 // Filters that give a text or a number.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <tuple>
 
+#include "common/base/number_in.hpp"
 #include "trainer/chat/jinja/characters.hpp"
 #include "trainer/chat/jinja/functions.hpp"
 
@@ -83,15 +83,6 @@ std::string_view without_space(std::string_view text) {
   return text;
 }
 
-template <typename Number>
-std::optional<Number> number_in(std::string_view text) {
-  text = without_space(text);
-  Number number{};
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<std::int64_t> whole(double number) {
   if (!(std::abs(number) < 9.2e18)) return std::nullopt;
   return static_cast<std::int64_t>(number);
@@ -102,14 +93,15 @@ std::optional<std::int64_t> as_integer(V of) {
   if (const auto* integer = of.as<std::int64_t>()) return *integer;
   if (const auto* real = of.as<double>()) return whole(*real);
   if (of.text() == nullptr) return std::nullopt;
-  if (const auto integer = number_in<std::int64_t>(of.text()->bytes())) return integer;
-  const auto real = number_in<double>(of.text()->bytes());
+  if (const auto integer = number_in<std::int64_t>(without_space(of.text()->bytes())))
+    return integer;
+  const auto real = number_in<double>(without_space(of.text()->bytes()));
   return real ? whole(*real) : std::nullopt;
 }
 
 std::optional<double> as_real(V of) {
   if (const auto* real = of.as<double>()) return *real;
-  if (of.text() != nullptr) return number_in<double>(of.text()->bytes());
+  if (of.text() != nullptr) return number_in<double>(without_space(of.text()->bytes()));
   const auto integer = as_integer(of);
   return integer ? std::optional<double>(static_cast<double>(*integer)) : std::nullopt;
 }

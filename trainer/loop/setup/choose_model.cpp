@@ -5,7 +5,7 @@
 #include "common/os/file.hpp"
 #include "common/os/json_file.hpp"
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/llama/llama_config.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 #include "trainer/model/llama/lora_config.hpp"
 
 namespace trainward::trainer {
@@ -23,10 +23,10 @@ ModelSpec from_settings(const settings::LlamaSettings& of) {
   model.tied = of.tie_word_embeddings;
   model.positions = of.max_position_embeddings;
   model.rank = of.head_width();
-  LlamaSpec& llama = model.llama;
+  LlamaSpec& llama = llama_part(model);
   llama.inner = of.inner();
   llama.kv_heads = of.groups();
-  llama.head_width = of.head_width();
+  model.own_head_width = of.head_width();
   llama.norm_epsilon = of.rms_norm_eps;
   llama.rope.theta = of.rope_theta;
   llama.rope.scaling = static_cast<RopeSpec::Scaling>(of.rope_scaling);
@@ -72,7 +72,7 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
     auto read = hf::read_config(file);
     if (!read && read.error().kind != ErrorKind::transient) read.error().kind = ErrorKind::usage;
     if (!read) return propagate(read);
-    auto sizes = read_llama_config(*read, file.string(), config.edition);
+    auto sizes = read_model_config(*read, file.string(), config.edition);
     if (!sizes) return propagate(sizes);
     model = *sizes;
     chosen.config = *std::move(read);
@@ -82,7 +82,7 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
     return {};
   }
   if (!chosen.config.empty()) config.model_vocabulary = model.vocabulary;
-  if (chosen.base == nullptr) config.model = "llama";
+  if (chosen.base == nullptr) config.model = architecture_of(model).name();
   auto lora = adapters_of(config);
   if (!lora) return propagate(lora);
   model.lora = *lora;
@@ -149,11 +149,12 @@ Result<ChosenModel> choose_model(WorkerConfig& config, const fs::path& checkpoin
 json::object facts_of(const ChosenModel& chosen, const ModelSpec& model,
                       const Prompting* prompting) {
   json::object facts = architecture_of(model).facts(model);
-  if (architecture_of(model).name() != hf::llama) return facts;
+  if (!facts.contains("config")) return facts;
   // What the architecture says, in the reader's terms.
   auto record = hf::parse_record(facts);
   if (!record) return facts;
   if (!chosen.config.empty()) record->config = chosen.config;
+  record->config["vocab_size"] = model.vocabulary;
   if (chosen.base != nullptr) record->base = chosen.origin;
   if (prompting != nullptr) {
     record->end_tokens.assign(prompting->rules.ends.begin(), prompting->rules.ends.end());

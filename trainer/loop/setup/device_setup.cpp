@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "trainer/device/platforms.hpp"
 #include "trainer/model/cpu/cpu_model.hpp"
 
 namespace trainward::trainer {
@@ -10,22 +11,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Tenstorrent's wheel has its runtime beside the plugin; in Python the package says so.
+// Which platform it is the plugin says once it is loaded, which is too late.
 void point_to_runtime(const fs::path& plugin) {
   std::error_code failed;
-  const fs::path runtime = fs::absolute(plugin, failed).parent_path() / "tt-metal";
-  if (!fs::is_directory(runtime, failed)) return;
-  // No thread that reads the environment exists yet.
-  ::setenv("TT_METAL_RUNTIME_ROOT", runtime.c_str(), 0);  // NOLINT(concurrency-mt-unsafe)
+  const fs::path folder = fs::absolute(plugin, failed).parent_path();
+  for (const Platform& platform : platforms()) {
+    if (platform.runtime_folder.empty()) continue;
+    const fs::path runtime = folder / platform.runtime_folder;
+    if (!fs::is_directory(runtime, failed)) continue;
+    // No thread that reads the environment exists yet.
+    ::setenv(platform.runtime_variable, runtime.c_str(), 0);  // NOLINT(concurrency-mt-unsafe)
+  }
 }
 
 }  // namespace
 
 Result<fs::path> find_plugin(const std::string& plugin) {
-  if (plugin != simulated_n300) return fs::path(plugin);
+  const std::string_view name = platform_of(plugin).library;
+  if (name.empty()) return fs::path(plugin);
   std::error_code failed;
   const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  const std::string name = "libpjrt_sim_n300.so";
   for (const fs::path& file : {here / name, here / "../lib/trainward" / name}) {
     if (fs::exists(file, failed)) return file;
   }

@@ -1,8 +1,8 @@
 #include "trainer/loop/setup/environment.hpp"
 
-#include <charconv>
 #include <string_view>
 
+#include "common/base/number_in.hpp"
 #include "common/protocol/protocol.hpp"
 
 namespace trainward::trainer {
@@ -30,9 +30,8 @@ Result<WorkerEnvironment> read_environment(const EnvironmentLookup& look_up) {
   environment.plan = value_of(look_up, env::plan).value_or("");
   const std::string attempt = value_of(look_up, env::attempt).value_or("");
   if (!attempt.empty()) {
-    const char* last = attempt.data() + attempt.size();
-    const auto [end, error] = std::from_chars(attempt.data(), last, environment.attempt);
-    if (error != std::errc() || end != last || environment.attempt < 0) {
+    environment.attempt = number_in<std::int64_t>(attempt).value_or(-1);
+    if (environment.attempt < 0) {
       return fail(ErrorKind::usage, fmt::format("is '{}', expected a whole number", attempt),
                   env::attempt);
     }

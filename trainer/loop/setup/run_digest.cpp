@@ -10,7 +10,6 @@
 #include "common/base/text.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/llama/llama_config.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {
@@ -129,8 +128,9 @@ std::string digest_text(const WorkerConfig& config, const std::string& tokenizer
   if (t.model.architecture != 0) {
     text += fmt::format("architecture {}\n", architecture_of(t.model).name());
   }
-  if (architecture_of(t.model).name() == "llama") {
-    text += fmt::format("config {}\n", json::serialize(llama_config(t.model)));
+  if (t.model.own.used()) {
+    text +=
+        fmt::format("config {}\n", json::serialize(architecture_of(t.model).config_of(t.model)));
   }
   if (!config.base_digest.empty()) text += fmt::format("base {}\n", config.base_digest);
   if (t.model.positions > 0) text += fmt::format("positions {}\n", t.model.positions);

@@ -32,7 +32,6 @@ namespace trainward::trainer {
 inline constexpr std::string_view cpu_device = "cpu";
 inline constexpr std::string_view plugin_device = "pjrt";
 // The plugin of this project, beside the worker.
-inline constexpr std::string_view simulated_n300 = "sim_n300";
 
 struct WorkerConfig : settings::RunSettings {
   TrainingSpec training;  // precision as asked for

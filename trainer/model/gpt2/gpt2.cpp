@@ -1,7 +1,9 @@
 #include "trainer/model/gpt2/gpt2.hpp"
 
+#include <array>
 #include <cmath>
 
+#include "trainer/model/gpt2/gpt2_config.hpp"
 #include "trainer/model/layers.hpp"
 
 namespace trainward::trainer {
@@ -22,12 +24,13 @@ tl::unexpected<Error> no_gpt2(std::string what) {
 // x · weight + bias over the last axis; weight [in, out].
 Value dense(Builder& b, const Weights& w, std::string_view name, Value x) {
   const auto last = static_cast<std::int64_t>(b.type(x).shape.size()) - 1;
-  const Value product = b.dot(x, w[fmt::format("{}.weight", name)], {{}, {}, {last}, {0}});
+  const Value product = b.dot(x, wide(b, w[fmt::format("{}.weight", name)]), {{}, {}, {last}, {0}});
   return add_bias(b, product, w[fmt::format("{}.bias", name)]);
 }
 
-Value norm(Builder& b, const Weights& w, std::string_view name, Value x) {
-  return layer_norm(b, x, w[fmt::format("{}.weight", name)], w[fmt::format("{}.bias", name)]);
+Value normed(Builder& b, const ModelSpec& model, const Weights& w, std::string_view name, Value x) {
+  return layer_norm(b, x, w[fmt::format("{}.weight", name)], w[fmt::format("{}.bias", name)],
+                    model.own.get<Gpt2Spec>().norm_epsilon);
 }
 
 void add_norm(std::vector<ParameterInfo>& into, const std::string& name, std::int64_t width) {
@@ -55,6 +58,10 @@ class Gpt2 final : public Architecture {
 
   [[nodiscard]] Status check(const TrainingSpec& spec) const override {
     const ModelSpec& model = spec.model;
+    if (model.lora.used()) {
+      return fail(ErrorKind::usage, "adapters are built for the Llama family, not for GPT-2", {},
+                  "leave training_config.lora out: every weight is then trained");
+    }
     if (model.rank != model.head_width()) {
       return fail(ErrorKind::usage, "the heads of a GPT-2 have no rank but their width");
     }
@@ -71,7 +78,8 @@ class Gpt2 final : public Architecture {
   // Weights of layers that add to the residual stream start smaller, the more there are of them.
   [[nodiscard]] ModelParameters parameters(const ModelSpec& model,
                                            std::int64_t /*positions*/) const override {
-    constexpr double deviation = 0.02;
+    const double deviation = model.own.get<Gpt2Spec>().deviation;
+    const std::int64_t inner = gpt2_inner(model);
     const double adding = deviation / std::sqrt(2 * static_cast<double>(model.layers));
     const std::int64_t d = model.width;
     ModelParameters all;
@@ -83,29 +91,35 @@ class Gpt2 final : public Architecture {
     add_dense(all.block, "attn.c_attn", d, 3 * d, deviation);
     add_dense(all.block, "attn.c_proj", d, d, adding);
     add_norm(all.block, "ln_2", d);
-    add_dense(all.block, "mlp.c_fc", d, 4 * d, deviation);
-    add_dense(all.block, "mlp.c_proj", 4 * d, d, adding);
+    add_dense(all.block, "mlp.c_fc", d, inner, deviation);
+    add_dense(all.block, "mlp.c_proj", inner, d, adding);
     add_norm(all.head, "ln_f", d);
     all.shared = {"wte.weight"};
+    // A folder's model is tuned as transformers' Trainer does it: vectors do not decay.
+    if (model.own.used()) {
+      for (auto* part : {&all.embedding, &all.block, &all.head}) {
+        for (ParameterInfo& info : *part) info.decays = info.shape.size() > 1;
+      }
+    }
     return all;
   }
 
   Value embed(Builder& b, const ModelSpec& model, const Weights& w, Value ids,
               Value first) const override {
-    const Value tokens = b.gather_rows(w["wte.weight"], ids);
+    const Value tokens = wide(b, b.gather_rows(w["wte.weight"], ids));
     const Shape shape = b.type(tokens).shape;
     if (shape.size() != 3) return tokens;
     if (first.valid()) {
       const graph::Type places{Element::i32, b.type(ids).shape};
       const Value place = b.add(b.iota(places, 1), b.broadcast(first, {}, places.shape));
-      return b.add(tokens, b.gather_rows(w["wpe.weight"], place));
+      return b.add(tokens, wide(b, b.gather_rows(w["wpe.weight"], place)));
     }
-    const Value rows = b.slice(w["wpe.weight"], {0, 0}, {shape[1], model.width});
+    const Value rows = wide(b, b.slice(w["wpe.weight"], {0, 0}, {shape[1], model.width}));
     return b.add(tokens, b.broadcast(rows, {1, 2}, shape));
   }
   QueryKeyValue project(Builder& b, const BlockCall& call, const Weights& w,
                         Value x) const override {
-    const Value all = dense(b, w, "attn.c_attn", norm(b, w, "ln_1", x));
+    const Value all = dense(b, w, "attn.c_attn", normed(b, call.model, w, "ln_1", x));
     const Shape shape = b.type(x).shape;
     if (shape.size() != 3) return {};
     const auto part = [&](std::int64_t i) {
@@ -121,19 +135,27 @@ class Gpt2 final : public Architecture {
                  Value mixed) const override {
     return dense(b, w, "attn.c_proj", mixed);
   }
-  Value rest(Builder& b, const BlockCall& /*call*/, const Weights& w, Value x,
+  Value rest(Builder& b, const BlockCall& call, const Weights& w, Value x,
              Value attended) const override {
     const Value middle = b.add(x, attended);
-    const Value hidden = gelu(b, dense(b, w, "mlp.c_fc", norm(b, w, "ln_2", middle)));
+    const Value hidden = gelu(b, dense(b, w, "mlp.c_fc", normed(b, call.model, w, "ln_2", middle)));
     return b.add(middle, dense(b, w, "mlp.c_proj", hidden));
   }
-  Value logits(Builder& b, const ModelSpec& /*model*/, const Weights& w, Value x) const override {
-    return linear(b, norm(b, w, "ln_f", x), w["wte.weight"]);
+  Value logits(Builder& b, const ModelSpec& model, const Weights& w, Value x) const override {
+    return linear(b, normed(b, model, w, "ln_f", x), wide(b, w["wte.weight"]));
   }
 
   [[nodiscard]] std::string_view token_embedding() const override { return "wte.weight"; }
   [[nodiscard]] Result<ModelSpec> sizes(const Shapes& shapes, const json::object& facts,
                                         std::int64_t vocabulary) const override {
+    if (const auto config = get_object(facts, "config")) {
+      auto model = read_gpt2_config(**config, in_checkpoint);
+      if (model && vocabulary > model->vocabulary) {
+        return no_gpt2(fmt::format("the model has {} tokens, and the tokenizer {}",
+                                   model->vocabulary, vocabulary));
+      }
+      return model;
+    }
     const auto tokens = shapes.find("wte.weight");
     const auto positions = shapes.find("wpe.weight");
     for (const auto& found : {tokens, positions}) {
@@ -159,7 +181,31 @@ class Gpt2 final : public Architecture {
     return model;
   }
   [[nodiscard]] json::object facts(const ModelSpec& model) const override {
-    return {{"architecture", std::string(name())}, {"heads", model.heads}};
+    return {{"architecture", std::string(name())},
+            {"heads", model.heads},
+            {"config", gpt2_config(model)},
+            {"tensors", checkpoint::huggingface::to_json(tensor_names())}};
+  }
+
+  [[nodiscard]] std::span<const std::string_view> model_types() const override {
+    static constexpr std::array<std::string_view, 1> types{"gpt2"};
+    return types;
+  }
+  [[nodiscard]] Result<ModelSpec> read_config(const json::object& config, std::string_view where,
+                                              int /*edition*/) const override {
+    return read_gpt2_config(config, where);
+  }
+  [[nodiscard]] json::object config_of(const ModelSpec& model) const override {
+    return gpt2_config(model);
+  }
+  // Masks of attention, which old files hold, are called a bias.
+  [[nodiscard]] checkpoint::huggingface::TensorNames tensor_names() const override {
+    return {"transformer.", {"wte.weight"}, {".attn.bias", ".attn.masked_bias"}};
+  }
+  [[nodiscard]] std::span<const UsualSize> usual_sizes() const override {
+    static constexpr std::array sizes{UsualSize("n_embd", 768), UsualSize("n_layer", 12),
+                                      UsualSize("n_positions", 1024)};
+    return sizes;
   }
 };
 

@@ -8,7 +8,7 @@
 #include "checkpoint/huggingface/model/finite.hpp"
 #include "checkpoint/huggingface/model/folder_path.hpp"
 #include "common/base/text.hpp"
-#include "trainer/model/llama/llama_config.hpp"
+#include "trainer/model/architecture.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -16,10 +16,9 @@ namespace {
 namespace hf = checkpoint::huggingface;
 
 // Where tied, some files hold the embedding a second time.
-Status check_tied(const hf::ModelFolder& folder) {
+Status check_tied(const hf::ModelFolder& folder, std::optional<BaseWeights::Tensor> embedding) {
   const checkpoint::TensorView* head = folder.find("lm_head.weight");
-  const checkpoint::TensorView* embedding = folder.find("model.embed_tokens.weight");
-  if (head == nullptr || embedding == nullptr) return {};
+  if (head == nullptr || !embedding) return {};
   const bool same = std::ranges::equal(head->bytes, embedding->bytes);
   if (same) return {};
   return fail(ErrorKind::usage,
@@ -30,12 +29,8 @@ Status check_tied(const hf::ModelFolder& folder) {
               "take lm_head.weight out of its files");
 }
 
-// Older files hold what is computed from the configuration.
-bool is_computed(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
-
-// The 7 of model.layers.7.mlp.up_proj.weight.
-std::optional<std::int64_t> layer_of(std::string_view name) {
-  constexpr std::string_view layers = "model.layers.";
+// The 7 of model.layers.7.mlp.up_proj.weight, where `layers` is "model.layers.".
+std::optional<std::int64_t> layer_of(std::string_view name, std::string_view layers) {
   if (!name.starts_with(layers)) return std::nullopt;
   name.remove_prefix(layers.size());
   std::int64_t layer = 0;
@@ -45,9 +40,9 @@ std::optional<std::int64_t> layer_of(std::string_view name) {
 }
 
 // Which sizes the class has for want of others; the first thing to look at where shapes differ.
-std::string sizes_not_said(const json::object& config) {
+std::string sizes_not_said(const Architecture& architecture, const json::object& config) {
   std::string text;
-  for (const auto& [key, usual] : {std::pair("hidden_size", 4096), {"num_attention_heads", 32}}) {
+  for (const auto& [key, usual] : architecture.usual_sizes()) {
     if (config.contains(key)) continue;
     text += fmt::format("; it does not say {}, for which {} is usual", key, usual);
   }
@@ -71,20 +66,22 @@ Result<std::unique_ptr<BaseModel>> BaseModel::open(std::string_view folder, int 
 }
 
 Status BaseModel::check_left_out() const {
+  std::string layers = architecture_of(model_).parameters(model_, 2).layer_prefix;
+  layers.resize(layers.find("{}"));
   std::vector<std::string_view> strange;
   std::int64_t last_layer = -1;
   for (const std::string& name : left_out_) {
-    if (is_computed(name)) continue;
+    if (names_.is_computed(name)) continue;
     strange.push_back(name);
-    last_layer = std::max(last_layer, layer_of(name).value_or(-1));
+    last_layer = std::max(last_layer, layer_of(names_.own(name), layers).value_or(-1));
   }
   if (strange.empty()) return {};
   const std::string where = folder_.path().string();
   if (last_layer >= model_.layers) {
-    return fail(ErrorKind::usage,
-                fmt::format("holds {} layers, and num_hidden_layers in its config.json is {}",
-                            last_layer + 1, model_.layers),
-                where, "fetch the folder again: files and config.json are of two models");
+    return fail(
+        ErrorKind::usage,
+        fmt::format("holds {} layers, and its config.json says {}", last_layer + 1, model_.layers),
+        where, "fetch the folder again: files and config.json are of two models");
   }
   return fail(
       ErrorKind::usage,
@@ -103,18 +100,20 @@ Status BaseModel::check_numbers() const {
 
 Status BaseModel::look(int edition) {
   auto model =
-      read_llama_config(folder_.config(), (folder_.path() / "config.json").string(), edition);
+      read_model_config(folder_.config(), (folder_.path() / "config.json").string(), edition);
   if (!model) return propagate(model);
   model_ = *model;
+  const Architecture& architecture = architecture_of(model_);
+  names_ = architecture.tensor_names();
   if (model_.tied) {
-    if (auto ok = check_tied(folder_); !ok) return ok;
+    if (auto ok = check_tied(folder_, find(architecture.token_embedding())); !ok) return ok;
   }
   std::set<std::string, std::less<>> known;
   const ParameterTable table = make_parameter_table(model_, 2);
   for (const ParameterInfo& info : table.infos) known.insert(info.name);
   bool all_bf16 = true;
   for (const checkpoint::TensorView& tensor : folder_.tensors()) {
-    if (!known.contains(tensor.info.name)) {
+    if (!known.contains(names_.own(tensor.info.name))) {
       if (tensor.info.name != "lm_head.weight") left_out_.push_back(tensor.info.name);
     } else if (tensor.info.shape.size() > 1) {
       all_bf16 = all_bf16 && tensor.info.dtype == checkpoint::DType::bf16;
@@ -126,7 +125,7 @@ Status BaseModel::look(int edition) {
     if (info.role == Role::table) continue;
     if (auto tensor = base_tensor(*this, info); !tensor) {
       tensor.error().where = folder_.path().string();
-      tensor.error().hint += sizes_not_said(folder_.config());
+      tensor.error().hint += sizes_not_said(architecture, folder_.config());
       return propagate(tensor);
     }
   }
@@ -135,6 +134,7 @@ Status BaseModel::look(int edition) {
 
 std::optional<BaseWeights::Tensor> BaseModel::find(std::string_view name) const {
   const checkpoint::TensorView* tensor = folder_.find(name);
+  if (tensor == nullptr) tensor = folder_.find(names_.prefix + std::string(name));
   if (tensor == nullptr) return std::nullopt;
   return Tensor{tensor->info.dtype, tensor->info.shape, tensor->bytes};
 }

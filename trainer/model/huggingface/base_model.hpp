@@ -1,10 +1,11 @@
 // A model's folder as the weights a run begins with.
 //
 // In: a folder as Hugging Face's tools write it (checkpoint/huggingface/model/model_folder.hpp), of
-// the Llama family (llama_config.hpp). Out: the sizes its config.json says, and its tensors where
-// they are mapped. Errors: usage with what to do, for a damaged folder or one without a model, a
-// family that is not built, tensors that config.json has no place for, and an output head that is
-// said to be tied to the embedding and is another; transient, where reading may succeed later.
+// an architecture that reads such folders (Architecture::read_config). Out: the sizes its
+// config.json says, and its tensors where they are mapped. Errors: usage with what to do, for a
+// damaged folder or one without a model, a family that is not built, tensors that config.json has
+// no place for, and an output head that is said to be tied to the embedding and is another;
+// transient, where reading may succeed later.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "checkpoint/huggingface/model/model_folder.hpp"
+#include "checkpoint/huggingface/model/tensor_names.hpp"
 #include "common/base/error.hpp"
 #include "trainer/model/edition.hpp"
 #include "trainer/model/model_spec.hpp"
@@ -46,6 +48,7 @@ class BaseModel final : public BaseWeights {
 
   checkpoint::huggingface::ModelFolder folder_;
   ModelSpec model_;
+  checkpoint::huggingface::TensorNames names_;
   std::vector<std::string> left_out_;
 };
 

@@ -20,13 +20,8 @@ constexpr std::string_view head_name = "lm_head.weight";
 constexpr std::string_view cosines_name = "rope.cosines";
 constexpr std::string_view sines_name = "rope.sines";
 
-// What its files have as bf16 is multiplied as f32, or rounded to the same bf16 again.
-Value wide(Builder& b, Value weight) {
-  return b.type(weight).element == Element::f32 ? weight : b.convert(weight, Element::f32);
-}
-
 Value norm(Builder& b, const ModelSpec& model, const Weights& w, std::string_view name, Value x) {
-  return rms_norm(b, x, wide(b, w[fmt::format("{}.weight", name)]), model.llama.norm_epsilon);
+  return rms_norm(b, x, wide(b, w[fmt::format("{}.weight", name)]), llama_part(model).norm_epsilon);
 }
 
 // x · weightᵀ + bias + what the adapter adds.
@@ -54,18 +49,18 @@ class Parameters {
       : model_(model), positions_(positions) {}
 
   ModelParameters make() {
-    const LlamaSpec& llama = model_.llama;
+    const LlamaSpec llama = llama_part(model_);
     const std::int64_t d = model_.width;
-    const std::int64_t queries = model_.heads * llama.head_width;
-    const std::int64_t keys = llama.kv_heads * llama.head_width;
+    const std::int64_t queries = model_.heads * model_.head_width();
+    const std::int64_t keys = llama.kv_heads * model_.head_width();
     all_.embedding.push_back(tokens(embedding_name));
     all_.layer_prefix = "model.layers.{}.";
     norm("input_layernorm", d);
     dense(Linear::q, queries, d, llama.qkv_biases);
     dense(Linear::k, keys, d, llama.qkv_biases);
     dense(Linear::v, keys, d, llama.qkv_biases);
-    if (llama.qk_norms) norm("self_attn.q_norm", llama.head_width);
-    if (llama.qk_norms) norm("self_attn.k_norm", llama.head_width);
+    if (llama.qk_norms) norm("self_attn.q_norm", model_.head_width());
+    if (llama.qk_norms) norm("self_attn.k_norm", model_.head_width());
     dense(Linear::o, d, queries, llama.output_bias);
     norm("post_attention_layernorm", d);
     dense(Linear::gate, llama.inner, d, llama.mlp_biases);
@@ -75,7 +70,7 @@ class Parameters {
     if (model_.tied) all_.shared = {std::string(embedding_name)};
     if (!model_.tied) all_.head.push_back(tokens(head_name));
     for (const std::string_view name : {cosines_name, sines_name}) {
-      ParameterInfo table{std::string(name), {positions_, llama.head_width / 2}};
+      ParameterInfo table{std::string(name), {positions_, model_.head_width() / 2}};
       table.role = Role::table;
       all_.tables.push_back(std::move(table));
     }
@@ -86,7 +81,7 @@ class Parameters {
   // Vectors neither decay nor are they kept as anything but f32: they cost nothing.
   [[nodiscard]] ParameterInfo base(std::string name, Shape shape, Initial initial) const {
     ParameterInfo info{std::move(name), std::move(shape), initial};
-    info.deviation = model_.llama.deviation;
+    info.deviation = llama_part(model_).deviation;
     info.decays = info.shape.size() > 1;
     if (model_.lora.used()) {
       info.role = Role::frozen;
@@ -132,8 +127,8 @@ class Llama final : public Architecture {
   }
   void fill_table(const ModelSpec& model, const ParameterInfo& table,
                   std::span<float> values) const override {
-    fill_rope(table.name == cosines_name ? RopeTable::cosines : RopeTable::sines, model.llama.rope,
-              model.llama.head_width, values);
+    fill_rope(table.name == cosines_name ? RopeTable::cosines : RopeTable::sines,
+              llama_part(model).rope, model.head_width(), values);
   }
   [[nodiscard]] bool drops_by_token() const override { return true; }
 
@@ -150,10 +145,10 @@ class Llama final : public Architecture {
       return split_heads(b, dense(b, call, w, which, normal), count);
     };
     Value q = heads(Linear::q, model.heads);
-    Value k = heads(Linear::k, model.llama.kv_heads);
-    const Value v = heads(Linear::v, model.llama.kv_heads);
+    Value k = heads(Linear::k, llama_part(model).kv_heads);
+    const Value v = heads(Linear::v, llama_part(model).kv_heads);
     if (b.error()) return {};
-    if (model.llama.qk_norms) {
+    if (llama_part(model).qk_norms) {
       q = norm(b, model, w, "self_attn.q_norm", q);
       k = norm(b, model, w, "self_attn.k_norm", k);
     }
@@ -187,6 +182,21 @@ class Llama final : public Architecture {
     json::object all{{"architecture", std::string(name())}, {"config", llama_config(model)}};
     if (model.lora.used()) all["lora"] = lora_config(model.lora);
     return all;
+  }
+  [[nodiscard]] std::span<const std::string_view> model_types() const override {
+    return llama_types();
+  }
+  [[nodiscard]] Result<ModelSpec> read_config(const json::object& config, std::string_view where,
+                                              int edition) const override {
+    return read_llama_config(config, where, edition);
+  }
+  [[nodiscard]] json::object config_of(const ModelSpec& model) const override {
+    return llama_config(model);
+  }
+  [[nodiscard]] std::span<const UsualSize> usual_sizes() const override {
+    static constexpr std::array sizes{UsualSize("hidden_size", 4096),
+                                      UsualSize("num_attention_heads", 32)};
+    return sizes;
   }
 
  private:

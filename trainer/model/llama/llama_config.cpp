@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "trainer/model/llama/config_reader.hpp"
+#include "trainer/model/huggingface/config_reader.hpp"
 #include "trainer/model/llama/llama.hpp"
 #include "trainer/model/llama/lora_config.hpp"
 #include "trainer/model/llama/rope_config.hpp"
@@ -38,37 +38,22 @@ Result<const Family*> family_of(const ConfigReader& config) {
     if (family.type == type) return &family;
   }
   return config.refuse("model_type", fmt::format("is '{}', which is not of the Llama family", type),
-                       "models of the types llama, mistral, qwen2 and qwen3 can be trained");
+                       fmt::format("they are {}", fmt::join(llama_types(), ", ")));
 }
 
-// Where a checkpoint keeps its config.json, for messages.
-constexpr std::string_view in_checkpoint = "state.json: model";
-
-// Far beyond any model there is. A list of the tensors must fit into memory, and no product of
-// sizes may overflow.
-struct Limit {
-  std::string_view key;
-  std::int64_t ModelSpec::*size;
-  std::int64_t most;
-};
-constexpr std::array limits{Limit{"hidden_size", &ModelSpec::width, 1 << 20},
-                            Limit{"num_hidden_layers", &ModelSpec::layers, 1 << 12},
-                            Limit{"num_attention_heads", &ModelSpec::heads, 1 << 12},
-                            Limit{"vocab_size", &ModelSpec::vocabulary, 1 << 24}};
+constexpr std::array limits{SizeLimit{"hidden_size", &ModelSpec::width, 1 << 20},
+                            SizeLimit{"num_hidden_layers", &ModelSpec::layers, 1 << 12},
+                            SizeLimit{"num_attention_heads", &ModelSpec::heads, 1 << 12},
+                            SizeLimit{"vocab_size", &ModelSpec::vocabulary, 1 << 24}};
 constexpr std::int64_t most_inner = 1 << 22;
 constexpr std::int64_t most_head_width = 1 << 12;
 
 Status check_sizes(const ConfigReader& config, const ModelSpec& model) {
-  for (const Limit& limit : limits) {
-    const std::int64_t size = model.*limit.size;
-    if (size < 1) return config.refuse(limit.key, "is not a whole number above 0", "");
-    if (size > limit.most)
-      return config.refuse(limit.key, fmt::format("is above {}", limit.most), "");
-  }
-  if (model.llama.inner > most_inner) {
+  if (auto ok = config.check_sizes(model, limits); !ok) return ok;
+  if (llama_part(model).inner > most_inner) {
     return config.refuse("intermediate_size", fmt::format("is above {}", most_inner), "");
   }
-  const std::int64_t width = model.llama.head_width;
+  const std::int64_t width = model.own_head_width;
   if (width > most_head_width) {
     return config.refuse("head_dim", fmt::format("is above {}", most_head_width), "");
   }
@@ -77,7 +62,7 @@ Status check_sizes(const ConfigReader& config, const ModelSpec& model) {
         "head_dim", fmt::format("is {}, and heads need an even width above 0", width),
         config.has("head_dim") ? "" : "it is hidden_size / num_attention_heads here");
   }
-  const std::int64_t groups = model.llama.kv_heads;
+  const std::int64_t groups = llama_part(model).kv_heads;
   if (groups < 1) return config.refuse("num_key_value_heads", "is not a whole number above 0", "");
   if (model.heads % groups != 0) {
     return config.refuse(
@@ -148,7 +133,15 @@ const Family& family_of(const LlamaSpec& llama) {
   return families[llama.qkv_biases && !llama.output_bias ? 2 : 0];
 }
 
+constexpr auto types = [] {
+  std::array<std::string_view, families.size()> names;
+  std::ranges::transform(families, names.begin(), &Family::type);
+  return names;
+}();
+
 }  // namespace
+
+std::span<const std::string_view> llama_types() { return types; }
 
 Result<ModelSpec> read_llama_config(const json::object& object, std::string_view where,
                                     int edition) {
@@ -165,7 +158,7 @@ Result<ModelSpec> read_llama_config(const json::object& object, std::string_view
   model.vocabulary = config.whole("vocab_size", 0);
   model.positions = config.whole("max_position_embeddings", 2048);
   model.tied = config.flag("tie_word_embeddings", false);
-  LlamaSpec& llama = model.llama;
+  LlamaSpec& llama = llama_part(model);
   llama.inner = config.whole("intermediate_size", (*family)->inner);
   const std::int64_t usual_kv = (*family)->kv_heads > 0 ? (*family)->kv_heads : model.heads;
   llama.kv_heads = config.has("num_key_value_heads") || !config.names("num_key_value_heads")
@@ -177,19 +170,19 @@ Result<ModelSpec> read_llama_config(const json::object& object, std::string_view
                          "write the width of a head, or leave the key out");
   }
   const std::int64_t even = model.width / std::max<std::int64_t>(model.heads, 1);
-  llama.head_width = config.whole("head_dim", own_width > 0 ? own_width : even);
+  model.own_head_width = config.whole("head_dim", own_width > 0 ? own_width : even);
   llama.norm_epsilon = config.number("rms_norm_eps", 1e-6);
   auto rope = read_rope(config, edition);
   if (!rope) return propagate(rope);
   llama.rope = *rope;
-  llama.window = window_of(config, **family);
+  model.window = window_of(config, **family);
   const bool biases = config.flag("attention_bias", false);
   llama.qkv_biases = (*family)->qkv_biases || biases;
   llama.output_bias = (*family)->type != "qwen2" && biases;
   llama.mlp_biases = config.flag("mlp_bias", false);
   llama.qk_norms = (*family)->qk_norms;
   llama.deviation = config.number("initializer_range", 0.02);
-  model.rank = llama.head_width;
+  model.rank = model.own_head_width;
   if (auto ok = config.finish(); !ok) return propagate(ok);
   if (auto ok = check_sizes(config, model); !ok) return propagate(ok);
   if (auto ok = check_llama(model, 2); !ok) {
@@ -200,11 +193,11 @@ Result<ModelSpec> read_llama_config(const json::object& object, std::string_view
 }
 
 json::object llama_config(const ModelSpec& model) {
-  const LlamaSpec& llama = model.llama;
+  const LlamaSpec llama = llama_part(model);
   const Family& family = family_of(llama);
   json::object config{{"architectures", json::array{std::string(family.architecture)}},
                       {"attention_bias", llama.output_bias},
-                      {"head_dim", llama.head_width},
+                      {"head_dim", model.own_head_width},
                       {"hidden_act", "silu"},
                       {"hidden_size", model.width},
                       {"initializer_range", llama.deviation},
@@ -223,8 +216,8 @@ json::object llama_config(const ModelSpec& model) {
   if (llama.rope.scaling != RopeSpec::Scaling::none) {
     config["rope_scaling"] = rope_scaling(llama.rope);
   }
-  if (llama.window > 0) {
-    config["sliding_window"] = llama.window;
+  if (model.window > 0) {
+    config["sliding_window"] = model.window;
     config["use_sliding_window"] = true;
   }
   return config;
@@ -255,11 +248,12 @@ Result<ModelSpec> llama_of(const Shapes& /*shapes*/, const json::object& facts,
 }
 
 Status check_llama(const ModelSpec& model, std::int64_t block_size) {
-  const LlamaSpec& llama = model.llama;
+  const LlamaSpec llama = llama_part(model);
   const auto no = [](std::string what, std::string cure = {}) -> Status {
     return fail(ErrorKind::usage, std::move(what), {}, std::move(cure));
   };
-  if (llama.inner < 1 || llama.head_width < 2 || llama.head_width % 2 != 0 || llama.kv_heads < 1) {
+  if (llama.inner < 1 || model.own_head_width < 2 || model.own_head_width % 2 != 0 ||
+      llama.kv_heads < 1) {
     return no("a Llama needs sizes above 0, and heads of an even width");
   }
   if (model.heads % llama.kv_heads != 0) {
@@ -277,11 +271,11 @@ Status check_llama(const ModelSpec& model, std::int64_t block_size) {
                           block_size, model.positions),
               fmt::format("make it {} or less", model.positions));
   }
-  if (llama.window > 0 && block_size > llama.window) {
+  if (model.window > 0 && block_size > model.window) {
     return no(fmt::format("a block_size of {} is longer than the model's sliding window of {}, "
                           "which is not built",
-                          block_size, llama.window),
-              fmt::format("make it {} or less", llama.window));
+                          block_size, model.window),
+              fmt::format("make it {} or less", model.window));
   }
   return {};
 }

@@ -6,13 +6,19 @@
 // positions. Pure.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "common/base/error.hpp"
 #include "common/base/json/json.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/edition.hpp"
-#include "trainer/model/model_spec.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 
 namespace trainward::trainer {
+
+// "llama", "mistral", …: what a config.json of the family has as model_type.
+std::span<const std::string_view> llama_types();
 
 // Sizes with the vocabulary of the file (vocab_size). `where` is named in errors. `edition`: of the
 // run it is read for; the first took one of two keys that contradict each other.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "trainer/model/llama/config_reader.hpp"
+#include "trainer/model/huggingface/config_reader.hpp"
 #include "trainer/model/llama/llama.hpp"
 
 namespace trainward::trainer {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "trainer/model/model_spec.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 
 namespace trainward::trainer {
 

@@ -6,8 +6,8 @@
 
 #include "common/base/error.hpp"
 #include "common/base/json/json.hpp"
-#include "trainer/model/llama/config_reader.hpp"
-#include "trainer/model/model_spec.hpp"
+#include "trainer/model/huggingface/config_reader.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 
 namespace trainward::trainer {
 

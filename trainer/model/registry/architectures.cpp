@@ -81,6 +81,28 @@ const Architecture* architecture_of(const Shapes& shapes) {
   return nullptr;
 }
 
+Result<ModelSpec> Architecture::read_config(const json::object& /*config*/, std::string_view where,
+                                            int /*edition*/) const {
+  return fail(ErrorKind::usage, fmt::format("models of {} have no config.json", title()),
+              std::string(where));
+}
+
+Result<ModelSpec> read_model_config(const json::object& config, std::string_view where,
+                                    int edition) {
+  const std::string type = string_or(config, "model_type", "");
+  std::vector<std::string_view> known;
+  for (const Architecture* architecture : architectures()) {
+    for (const std::string_view name : architecture->model_types()) {
+      if (name == type) return architecture->read_config(config, where, edition);
+      known.push_back(name);
+    }
+  }
+  return fail(ErrorKind::usage, fmt::format("model_type is '{}', which is not built here", type),
+              std::string(where),
+              fmt::format("models of the types {} and {} can be trained",
+                          fmt::join(std::span(known).first(known.size() - 1), ", "), known.back()));
+}
+
 std::string architecture_titles() {
   std::vector<std::string_view> titles;
   for (const Architecture* architecture : architectures()) titles.push_back(architecture->title());

@@ -1,8 +1,9 @@
 #include "trainer/n300_sim/plugin/settings.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "common/base/number_in.hpp"
 
 namespace trainward::n300 {
 namespace {
@@ -16,11 +17,12 @@ template <typename Number>
 Status read_number(const char* variable, Number& number) {
   const std::string_view text = text_of(variable);
   if (text.empty()) return {};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || !(number >= 0)) {
+  const auto given = number_in<Number>(text);
+  if (!given || !(*given >= 0)) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a number of at least 0", text),
                 variable);
   }
+  number = *given;
   return {};
 }
 

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "common/base/number_in.hpp"
 #include "trainer/stablehlo/text/literal.hpp"
 
 namespace trainward::stablehlo {
@@ -22,13 +21,6 @@ std::string quoted(const Token& token) {
   return fmt::format("'{}'", text);
 }
 
-std::optional<std::int64_t> read_whole(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 std::optional<graph::Type> read_tensor(std::string_view text) {
@@ -36,7 +28,7 @@ std::optional<graph::Type> read_tensor(std::string_view text) {
   text = text.substr(7, text.size() - 8);
   graph::Type type;
   for (std::size_t x = text.find('x'); x != std::string_view::npos; x = text.find('x')) {
-    const auto size = read_whole(text.substr(0, x));
+    const auto size = number_in<std::int64_t>(text.substr(0, x));
     if (!size || *size <= 0 || type.shape.size() == most_axes) return std::nullopt;
     type.shape.push_back(*size);
     text.remove_prefix(x + 1);
@@ -84,7 +76,8 @@ std::string_view Cursor::take(TokenKind kind, std::string_view what) {
 }
 
 std::int64_t Cursor::whole() {
-  const auto number = at(TokenKind::number) ? read_whole(lexer_.peek().text) : std::nullopt;
+  const auto number =
+      at(TokenKind::number) ? number_in<std::int64_t>(lexer_.peek().text) : std::nullopt;
   if (!number) {
     expected("a whole number");
     return 0;

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "common/base/bf16.hpp"
+#include "common/base/number_in.hpp"
 
 namespace trainward::stablehlo {
 namespace {
@@ -41,19 +41,10 @@ std::int32_t whole(double value) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(value)));
 }
 
-template <typename Number, typename... Format>
-std::optional<Number> number(std::string_view text, Format... format) {
-  Number value{};
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, format...);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<double> read_bits(std::string_view digits, Element element) {
   const bool narrow = element == Element::bf16;
   if (digits.size() != (narrow ? 4U : 8U)) return std::nullopt;
-  const auto bits = number<std::uint32_t>(digits, 16);
+  const auto bits = number_in<std::uint32_t>(digits, 16);
   if (!bits) return std::nullopt;
   const auto value = __builtin_bit_cast(float, narrow ? *bits << 16U : *bits);
   if (std::isnan(value)) return std::numeric_limits<double>::quiet_NaN();
@@ -63,7 +54,7 @@ std::optional<double> read_bits(std::string_view digits, Element element) {
 std::optional<double> read_real(std::string_view text, Element element) {
   if (text.starts_with("0x")) return read_bits(text.substr(2), element);
   if (text.find('.') == std::string_view::npos) return std::nullopt;
-  const auto value = number<double>(text);
+  const auto value = number_in<double>(text);
   if (!value || std::isinf(rounded(*value, element))) return std::nullopt;
   return static_cast<double>(rounded(*value, element));
 }
@@ -105,7 +96,7 @@ std::optional<double> read_literal(std::string_view text, Element element) {
       if (text == "false") return 0;
       return std::nullopt;
     case Element::i32:
-      if (const auto value = number<std::int32_t>(text)) return *value;
+      if (const auto value = number_in<std::int32_t>(text)) return *value;
       return std::nullopt;
     case Element::f32:
     case Element::bf16:

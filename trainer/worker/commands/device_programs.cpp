@@ -1,6 +1,7 @@
 #include "trainer/worker/commands/device_programs.hpp"
 
 #include "common/os/clock.hpp"
+#include "trainer/device/platforms.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/run_data.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
@@ -19,7 +20,7 @@ Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target ta
   auto part = split_over(config.training, config.ranks);
   if (!part) return propagate(part);
   return make_modules(*part, {config.ranks, config.placement, data->held_out() != nullptr,
-                              config.attention.value_or(attention_of(platform)), target});
+                              config.attention.value_or(platform_of(platform).attention), target});
 }
 
 }  // namespace trainward::trainer

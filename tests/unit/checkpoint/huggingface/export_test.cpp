@@ -253,7 +253,7 @@ TEST_F(ExportTest, OtherCheckpointsAreRefused) {
   checkpoint::testing::Sample sample(3);
   const auto other = save(root_, sample.contents());
   ASSERT_TRUE(other);
-  EXPECT_THAT(refusal(*other), HasSubstr("no model of the Llama family"));
+  EXPECT_THAT(refusal(*other), HasSubstr("no model with a config.json"));
   ModelRecord record = record_for(base_);
   record.config["vocab_size"] = 200;
   EXPECT_THAT(refusal(untrained(root_, base_, record)), HasSubstr("for a vocabulary of 200"));

@@ -49,6 +49,7 @@ fs::path saved(const fs::path& root, const ModelRecord& record,
 ModelRecord record_for(const fs::path& base) {
   const ModelFolder model = opened(base);
   ModelRecord record;
+  record.architecture = "llama";
   record.config = model.config();
   record.base = base_of(model).value();
   return record;

@@ -10,6 +10,7 @@
 #include "device/on_simulator.hpp"
 #include "trainer/device/fixed_parameters.hpp"
 #include "trainer/model/llama/llama.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 #include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {
@@ -138,16 +139,16 @@ TrainingSpec random_llama(graph::test::Draw& draw) {
   const auto [queries, keys] = heads[static_cast<std::size_t>(draw.size(0, 6))];
   model.layers = draw.size(1, 2);
   model.heads = queries;
-  model.llama.kv_heads = keys;
-  model.llama.head_width = 2 * draw.size(1, 5);
-  model.rank = model.llama.head_width;
+  llama_part(model).kv_heads = keys;
+  model.own_head_width = 2 * draw.size(1, 5);
+  model.rank = model.own_head_width;
   model.width = draw.size(5, 40);
-  model.llama.inner = draw.size(5, 70);
-  model.llama.qkv_biases = coin();
-  model.llama.output_bias = coin();
-  model.llama.mlp_biases = coin();
-  model.llama.qk_norms = coin();
-  model.llama.deviation = 0.2;
+  llama_part(model).inner = draw.size(5, 70);
+  llama_part(model).qkv_biases = coin();
+  llama_part(model).output_bias = coin();
+  llama_part(model).mlp_biases = coin();
+  llama_part(model).qk_norms = coin();
+  llama_part(model).deviation = 0.2;
   model.vocabulary = draw.size(5, 70);
   model.tied = coin();
   spec.batch_size = 2 * draw.size(1, 2);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "trainer/device/platforms.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 #include "trainer/stablehlo/text/print.hpp"
 
 namespace trainward::trainer {
@@ -40,8 +42,8 @@ bool makes_gradients(const stablehlo::Module& module) {
 }
 
 TEST(Modules, AttentionIsOneOperationWhereItIsAskedForAndFits) {
-  EXPECT_EQ(attention_of("cuda"), AttentionUse::where_it_fits);
-  EXPECT_EQ(attention_of("tt"), AttentionUse::plain);
+  EXPECT_EQ(platform_of("cuda").attention, AttentionUse::where_it_fits);
+  EXPECT_EQ(platform_of("tt").attention, AttentionUse::plain);
   const auto plain = make_modules(fitting_spec(), use_of(AttentionUse::plain));
   ASSERT_TRUE(plain) << plain.error().message();
   EXPECT_FALSE(is_fused(plain->block_forward));
@@ -87,9 +89,9 @@ TrainingSpec grouped_spec() {
   spec.model.architecture = find_architecture("llama").value();
   spec.model.width = 96;
   spec.model.heads = 9;
-  spec.model.llama.kv_heads = 3;
-  spec.model.llama.head_width = spec.model.rank = 64;
-  spec.model.llama.inner = 200;
+  llama_part(spec.model).kv_heads = 3;
+  spec.model.own_head_width = spec.model.rank = 64;
+  llama_part(spec.model).inner = 200;
   return spec;
 }
 

@@ -223,10 +223,10 @@ TEST(Decoder, ATextLongerThanThePositionsIsRefused) {
 TEST(Decoder, GoesOnWhenTheTextIsLong) {
   TrainingSpec spec = test::tiny_spec();
   spec.model = test::made_llama(1);
-  spec.model.width = spec.model.llama.inner = 8;
+  spec.model.width = llama_part(spec.model).inner = 8;
   spec.model.layers = 1;
   spec.model.heads = 2;
-  spec.model.llama.head_width = spec.model.rank = 4;
+  spec.model.own_head_width = spec.model.rank = 4;
   spec.model.positions = 0;
   const auto model = test::make(spec);
   test::fill_with_numbers(*model, 5);

@@ -12,6 +12,7 @@
 #include "model/tiny.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 
 namespace trainward::trainer::test {
 
@@ -24,19 +25,19 @@ inline ModelSpec made_llama(std::int64_t kv_heads) {
   ModelSpec model{.width = 24, .layers = 2, .heads = 4, .rank = 6, .vocabulary = 37};
   model.architecture = find_architecture("llama").value();
   model.positions = 80;
-  model.llama.inner = 40;
-  model.llama.kv_heads = kv_heads;
-  model.llama.head_width = 6;
-  model.llama.deviation = 0.3;
+  llama_part(model).inner = 40;
+  llama_part(model).kv_heads = kv_heads;
+  model.own_head_width = 6;
+  llama_part(model).deviation = 0.3;
   return model;
 }
 
 // Queries and keys of other widths than the model, as Qwen3's smallest has them.
 inline ModelSpec made_qwen3() {
   ModelSpec model = made_llama(2);
-  model.llama.head_width = model.rank = 10;
-  model.llama.qk_norms = true;
-  model.llama.norm_epsilon = 1e-6;
+  model.own_head_width = model.rank = 10;
+  llama_part(model).qk_norms = true;
+  llama_part(model).norm_epsilon = 1e-6;
   return model;
 }
 
@@ -48,12 +49,12 @@ inline ModelSpec with_adapters(ModelSpec model, graph::Element frozen) {
 
 inline std::vector<Kind> made_llamas() {
   ModelSpec biases = made_llama(2);
-  biases.llama.qkv_biases = true;
+  llama_part(biases).qkv_biases = true;
   ModelSpec all_biases = biases;
-  all_biases.llama.output_bias = all_biases.llama.mlp_biases = true;
+  llama_part(all_biases).output_bias = llama_part(all_biases).mlp_biases = true;
   ModelSpec stretched = made_llama(2);
-  stretched.llama.head_width = stretched.rank = 12;
-  stretched.llama.rope = {RopeSpec::Scaling::llama3, 5000, 8, 1, 4, 16};
+  stretched.own_head_width = stretched.rank = 12;
+  llama_part(stretched).rope = {RopeSpec::Scaling::llama3, 5000, 8, 1, 4, 16};
   ModelSpec tied = made_llama(1);
   tied.tied = true;
   return {{"Grouped", made_llama(2)},

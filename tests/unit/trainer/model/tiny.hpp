@@ -11,6 +11,7 @@
 #include "graph/reference.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/cpu/cpu_model.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 
 namespace trainward::trainer::test {
 
@@ -35,11 +36,11 @@ inline ModelSpec as_gpt2(ModelSpec model, std::int64_t positions) {
 // A Llama of the sizes of an AGILLM-3: two heads of queries share one of keys and values.
 inline ModelSpec as_llama(ModelSpec model) {
   model.architecture = find_architecture("llama").value();
-  model.llama.head_width = model.width / model.heads;
-  model.llama.kv_heads = model.heads / 2;
-  model.llama.inner = 3 * model.width;
-  model.llama.deviation = 0.3;
-  model.rank = model.llama.head_width;
+  model.own_head_width = model.width / model.heads;
+  llama_part(model).kv_heads = model.heads / 2;
+  llama_part(model).inner = 3 * model.width;
+  llama_part(model).deviation = 0.3;
+  model.rank = model.own_head_width;
   return model;
 }
 

@@ -216,10 +216,9 @@ TEST_F(BaseModelFolder, WhatItsConfigHasNoPlaceForIsRefused) {
   EXPECT_THAT(refusal(with_bias), AllOf(HasSubstr("'model.layers.0.self_attn.q_proj.bias'"),
                                         HasSubstr("no place (1 tensor in all)")));
   tensors.back().info.name = fmt::format("model.layers.{}.mlp.up_proj.weight", shape.layers);
-  EXPECT_THAT(
-      refusal(write(shape, DType::f32, tensors)),
-      HasSubstr(fmt::format("holds {} layers, and num_hidden_layers in its config.json is {}",
-                            shape.layers + 1, shape.layers)));
+  EXPECT_THAT(refusal(write(shape, DType::f32, tensors)),
+              HasSubstr(fmt::format("holds {} layers, and its config.json says {}",
+                                    shape.layers + 1, shape.layers)));
   const auto older = BaseModel::open(with_bias.string(), 1);
   ASSERT_TRUE(older) << "a run that began so goes on";
   EXPECT_EQ((*older)->left_out().size(), 1U);

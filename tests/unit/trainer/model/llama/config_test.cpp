@@ -60,18 +60,18 @@ TEST(LlamaConfig, SaysTheSizes) {
   EXPECT_EQ(model.layers, 2);
   EXPECT_EQ(model.heads, 4);
   EXPECT_EQ(model.vocabulary, 96);
-  EXPECT_EQ(model.llama.inner, 176);
-  EXPECT_EQ(model.llama.kv_heads, 2);
-  EXPECT_EQ(model.llama.head_width, 16);
+  EXPECT_EQ(llama_part(model).inner, 176);
+  EXPECT_EQ(llama_part(model).kv_heads, 2);
+  EXPECT_EQ(model.own_head_width, 16);
   // What nobody said.
-  EXPECT_EQ(model.llama.norm_epsilon, 1e-6);
-  EXPECT_EQ(model.llama.rope, RopeSpec{});
-  EXPECT_EQ(model.llama.rope.theta, 10000);
+  EXPECT_EQ(llama_part(model).norm_epsilon, 1e-6);
+  EXPECT_EQ(llama_part(model).rope, RopeSpec{});
+  EXPECT_EQ(llama_part(model).rope.theta, 10000);
   EXPECT_EQ(model.positions, 2048);
-  EXPECT_EQ(model.llama.deviation, 0.02);
-  EXPECT_FALSE(model.tied || model.llama.qkv_biases || model.llama.output_bias ||
-               model.llama.mlp_biases || model.llama.qk_norms);
-  EXPECT_EQ(model.llama.window, 0);
+  EXPECT_EQ(llama_part(model).deviation, 0.02);
+  EXPECT_FALSE(model.tied || llama_part(model).qkv_biases || llama_part(model).output_bias ||
+               llama_part(model).mlp_biases || llama_part(model).qk_norms);
+  EXPECT_EQ(model.window, 0);
   EXPECT_FALSE(model.lora.used());
 }
 
@@ -84,7 +84,7 @@ TEST(LlamaConfig, AFamilysDefaultsAreThoseOfItsClass) {
     json::object config = without(plain(type), "num_key_value_heads");
     config["num_attention_heads"] = heads;
     config["head_dim"] = 16;
-    return read(config).llama.kv_heads;
+    return llama_part(read(config)).kv_heads;
   };
   EXPECT_EQ(kv_of("llama", 4), 4);
   EXPECT_EQ(kv_of("mistral", 16), 8);
@@ -94,19 +94,19 @@ TEST(LlamaConfig, AFamilysDefaultsAreThoseOfItsClass) {
               HasSubstr("num_key_value_heads is 32, which does not divide"));
   // Null says: as many as heads, for each of them.
   for (const std::string_view type : {"llama", "mistral", "qwen2", "qwen3"}) {
-    EXPECT_EQ(read(R"({"num_key_value_heads": null})", type).llama.kv_heads, 4) << type;
-    const auto inner = read(without(plain(type), "intermediate_size")).llama.inner;
+    EXPECT_EQ(llama_part(read(R"({"num_key_value_heads": null})", type)).kv_heads, 4) << type;
+    const auto inner = llama_part(read(without(plain(type), "intermediate_size"))).inner;
     EXPECT_EQ(inner, type == "llama" ? 11008 : type == "mistral" ? 14336 : 22016) << type;
   }
   EXPECT_EQ(read(without(without(plain(), "hidden_size"), "num_attention_heads")).width, 4096);
 }
 
 TEST(LlamaConfig, HeadsMayBeWiderThanTheirShare) {
-  EXPECT_EQ(read(R"({"head_dim": 32})").llama.head_width, 32);
+  EXPECT_EQ(read(R"({"head_dim": 32})").own_head_width, 32);
   EXPECT_EQ(read(R"({"head_dim": 32})").rank, 32) << "scores are products of whole heads";
-  EXPECT_EQ(read(R"({"head_dim": null})").llama.head_width, 16);
-  EXPECT_EQ(read("{}", "qwen3").llama.head_width, 128);
-  EXPECT_EQ(read(R"({"head_dim": 16})", "qwen3").llama.head_width, 16);
+  EXPECT_EQ(read(R"({"head_dim": null})").own_head_width, 16);
+  EXPECT_EQ(read("{}", "qwen3").own_head_width, 128);
+  EXPECT_EQ(read(R"({"head_dim": 16})", "qwen3").own_head_width, 16);
   EXPECT_THAT(refusal(R"({"head_dim": null})", "qwen3"), HasSubstr("head_dim"));
   EXPECT_THAT(refusal(R"({"head_dim": 15})"), HasSubstr("head_dim is 15, and heads need an even"));
   EXPECT_THAT(refusal(R"({"head_dim": 0})"), HasSubstr("above 0"));
@@ -117,7 +117,7 @@ TEST(LlamaConfig, HeadsMayBeWiderThanTheirShare) {
 
 TEST(LlamaConfig, BiasesAndNormsAreTheFamilys) {
   const auto biases = [](std::string_view changes, std::string_view type) {
-    const LlamaSpec llama = read(changes, type).llama;
+    const LlamaSpec llama = llama_part(read(changes, type));
     return std::array{llama.qkv_biases, llama.output_bias, llama.mlp_biases, llama.qk_norms};
   };
   constexpr std::string_view asked = R"({"attention_bias": true})";
@@ -128,7 +128,7 @@ TEST(LlamaConfig, BiasesAndNormsAreTheFamilys) {
   EXPECT_EQ(biases(asked, "qwen3"), (std::array{true, true, false, true}));
   EXPECT_EQ(biases(R"({"mlp_bias": true})", "llama"), (std::array{false, false, true, false}));
   EXPECT_TRUE(read(R"({"tie_word_embeddings": true})").tied);
-  EXPECT_EQ(read(R"({"rms_norm_eps": 1e-05, "initializer_range": 0.0416})").llama.deviation,
+  EXPECT_EQ(llama_part(read(R"({"rms_norm_eps": 1e-05, "initializer_range": 0.0416})")).deviation,
             0.0416);
 }
 
@@ -139,21 +139,24 @@ TEST(LlamaConfig, BothSpellingsOfTheRotation) {
         R"({"rope_theta": 5e5, "rope_scaling": {"rope_type": "linear", "factor": 4.0}})",
         R"({"rope_parameters": {"rope_type": "linear", "factor": 4, "rope_theta": 5e5}})",
         R"({"rope_theta": 5e5, "rope_parameters": {"rope_type": "linear", "factor": 4}})"}) {
-    EXPECT_EQ(read(text).llama.rope, linear) << text;
+    EXPECT_EQ(llama_part(read(text)).rope, linear) << text;
   }
   const RopeSpec stretched{RopeSpec::Scaling::llama3, 5e5, 32, 1, 4, 8192};
   constexpr std::string_view three = R"("rope_type": "llama3", "factor": 32.0,
     "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192)";
   EXPECT_EQ(
-      read(fmt::format(R"({{"rope_theta": 500000.0, "rope_scaling": {{{}}}}})", three)).llama.rope,
+      llama_part(read(fmt::format(R"({{"rope_theta": 500000.0, "rope_scaling": {{{}}}}})", three)))
+          .rope,
       stretched);
   EXPECT_EQ(
-      read(fmt::format(R"({{"rope_parameters": {{"rope_theta": 500000, {}}}}})", three)).llama.rope,
+      llama_part(read(fmt::format(R"({{"rope_parameters": {{"rope_theta": 500000, {}}}}})", three)))
+          .rope,
       stretched);
-  EXPECT_EQ(read(R"({"rope_theta": 1e6, "rope_scaling": null})").llama.rope,
+  EXPECT_EQ(llama_part(read(R"({"rope_theta": 1e6, "rope_scaling": null})")).rope,
             (RopeSpec{.theta = 1e6}));
-  EXPECT_EQ(read(R"({"rope_parameters": {"rope_type": "default", "rope_theta": 1e5}})").llama.rope,
-            (RopeSpec{.theta = 1e5}));
+  EXPECT_EQ(
+      llama_part(read(R"({"rope_parameters": {"rope_type": "default", "rope_theta": 1e5}})")).rope,
+      (RopeSpec{.theta = 1e5}));
 }
 
 TEST(LlamaConfig, ARotationThatIsNotBuiltIsRefusedByItsName) {
@@ -195,7 +198,7 @@ TEST(LlamaConfig, KeysThatContradictEachOtherAreRefused) {
   constexpr std::string_view both =
       R"({"rope_theta": 1e4, "rope_parameters": {"rope_theta": 777}})";
   EXPECT_THAT(refusal(both), AllOf(HasSubstr("rope_theta is 10000"), HasSubstr("777")));
-  EXPECT_EQ(read(R"({"rope_theta": 777, "rope_parameters": {"rope_theta": 777}})").llama.rope,
+  EXPECT_EQ(llama_part(read(R"({"rope_theta": 777, "rope_parameters": {"rope_theta": 777}})")).rope,
             (RopeSpec{.theta = 777}));
   EXPECT_THAT(refusal(R"({"rope_scaling": {"type": "linear", "factor": 2},
                           "rope_parameters": {"rope_theta": 1e4}})"),
@@ -207,7 +210,7 @@ TEST(LlamaConfig, KeysThatContradictEachOtherAreRefused) {
   for (const auto& [key, value] : plain()) object.emplace(key, value);
   const auto older = read_llama_config(object, "config.json", 1);
   ASSERT_TRUE(older) << "a run that began so goes on";
-  EXPECT_EQ(older->llama.rope.theta, 777);
+  EXPECT_EQ(llama_part(*older).rope.theta, 777);
 }
 
 TEST(LlamaConfig, OtherFamiliesAreRefusedByTheirName) {
@@ -278,7 +281,7 @@ Status checked(const ModelSpec& model, std::int64_t block_size) {
 
 TEST(LlamaConfig, AWindowHasNoEffectOnTextsThatFitIntoIt) {
   const auto window = [](std::string_view changes, std::string_view type) {
-    return read(changes, type).llama.window;
+    return read(changes, type).window;
   };
   EXPECT_EQ(window("{}", "mistral"), 4096);
   EXPECT_EQ(window(R"({"sliding_window": null})", "mistral"), 0);

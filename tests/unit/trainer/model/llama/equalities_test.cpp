@@ -52,7 +52,7 @@ TEST(LlamaEqualities, AHeadInPiecesIsTheWholeHead) {
   TrainingSpec pieces = test::llama_spec();
   pieces.model.vocabulary = (1 << 18) - 5;
   pieces.model.width = 8;
-  pieces.model.llama.inner = 12;
+  llama_part(pieces.model).inner = 12;
   pieces.model.layers = 1;
   pieces.block_size = 33;
   pieces.segmented = false;

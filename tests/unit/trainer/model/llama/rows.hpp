@@ -9,6 +9,7 @@
 
 #include "model/tiny.hpp"
 #include "trainer/model/llama/llama.hpp"
+#include "trainer/model/llama/llama_spec.hpp"
 
 namespace trainward::trainer::test {
 
@@ -16,8 +17,8 @@ namespace trainward::trainer::test {
 inline TrainingSpec llama_spec() {
   TrainingSpec spec = tiny_spec(llama());
   spec.model.heads = 4;
-  spec.model.llama.kv_heads = 2;
-  spec.model.llama.head_width = 6;  // not the width by the heads
+  llama_part(spec.model).kv_heads = 2;
+  spec.model.own_head_width = 6;  // not the width by the heads
   spec.model.rank = 6;
   spec.model.vocabulary = 37;
   spec.block_size = 24;

@@ -6,13 +6,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "common/base/error.hpp"
 #include "common/base/json/json.hpp"
+#include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
+
+// How large a size may be: far beyond any model there is. A list of the tensors must fit into
+// memory, and no product of sizes may overflow.
+struct SizeLimit {
+  std::string_view key;
+  std::int64_t ModelSpec::*size;
+  std::int64_t most;
+};
 
 class ConfigReader {
  public:
@@ -37,6 +47,8 @@ class ConfigReader {
   [[nodiscard]] tl::unexpected<Error> refuse(std::string_view key, std::string_view what,
                                              std::string cure) const;
   [[nodiscard]] Status finish() const;
+  // Kind usage: one that is below 1, or above its limit.
+  [[nodiscard]] Status check_sizes(const ModelSpec& model, std::span<const SizeLimit> limits) const;
 
  private:
   [[nodiscard]] const json::value* find(std::string_view key) const;

@@ -1,4 +1,4 @@
-#include "trainer/model/llama/config_reader.hpp"
+#include "trainer/model/huggingface/config_reader.hpp"
 
 #include <cmath>
 
@@ -70,6 +70,15 @@ tl::unexpected<Error> ConfigReader::refuse(std::string_view key, std::string_vie
 
 Status ConfigReader::finish() const {
   if (error_) return tl::unexpected<Error>(*error_);
+  return {};
+}
+
+Status ConfigReader::check_sizes(const ModelSpec& model, std::span<const SizeLimit> limits) const {
+  for (const SizeLimit& limit : limits) {
+    const std::int64_t size = model.*limit.size;
+    if (size < 1) return refuse(limit.key, "is not a whole number above 0", "");
+    if (size > limit.most) return refuse(limit.key, fmt::format("is above {}", limit.most), "");
+  }
   return {};
 }
 

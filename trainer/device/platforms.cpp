@@ -1,9 +1,18 @@
-#include "trainer/device/peak.hpp"
+#include "trainer/device/platforms.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace trainward::trainer {
 namespace {
+
+// "cuda" has attention in cuDNN. Tenstorrent's wheel has its runtime beside the plugin; in Python
+// the package says so.
+constexpr auto rows = std::to_array<Platform>({
+    {.name = "cuda", .attention = AttentionUse::where_it_fits},
+    {.name = "tt", .runtime_folder = "tt-metal", .runtime_variable = "TT_METAL_RUNTIME_ROOT"},
+    {.name = "sim_n300", .library = "libpjrt_sim_n300.so"},
+});
 
 struct Peak {
   std::string_view kind;  // a part of the name; more specific names come first
@@ -47,6 +56,13 @@ bool names(std::string_view text, std::string_view kind) {
 }
 
 }  // namespace
+
+std::span<const Platform> platforms() { return rows; }
+
+Platform platform_of(std::string_view name) {
+  const auto* const found = std::ranges::find(rows, name, &Platform::name);
+  return found == rows.end() ? Platform{.name = name} : *found;
+}
 
 std::optional<double> peak_flops(std::string_view kind, graph::Precision precision) {
   constexpr double tera = 1e12;

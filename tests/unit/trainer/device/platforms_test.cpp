@@ -1,5 +1,5 @@
 // Names of devices as plugins give them.
-#include "trainer/device/peak.hpp"
+#include "trainer/device/platforms.hpp"
 
 #include <gtest/gtest.h>
 
