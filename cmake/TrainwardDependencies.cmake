@@ -26,6 +26,7 @@ pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(edit REQUIRED IMPORTED_TARGET libedit)
 
 # Debian's dnnl-config.cmake demands OpenCL headers, which the CPU engine does not use.
 find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <future>
@@ -14,6 +13,8 @@
 #include <optional>
 #include <thread>
 #include <utility>
+
+#include "common/base/number_in.hpp"
 
 namespace trainward {
 namespace {
@@ -23,13 +24,10 @@ constexpr std::size_t most_entry_bytes = 1 << 20;  // of a group with very many 
 constexpr int most_groups = 65'536;                // the kernel's own limit
 constexpr gid_t nogroup = 65'534;
 
-std::optional<std::uint32_t> number_in(const std::string& text) {
-  std::uint32_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
+std::optional<std::uint32_t> id_in(const std::string& text) {
+  const auto number = number_in<std::uint32_t>(text);
   // The last number means "none" to the kernel.
-  if (read.ec != std::errc() || read.ptr != end || number == UINT32_MAX) return std::nullopt;
-  return number;
+  return number != UINT32_MAX ? number : std::nullopt;
 }
 
 // Calls `ask(buffer, size)` with a larger buffer until it does not answer ERANGE.
@@ -51,7 +49,7 @@ Result<std::optional<User>> entry_of(const std::string& user) {
   int problem = with_room(room, [&](char* text, std::size_t size) {
     return ::getpwnam_r(user.c_str(), &entry, text, size, &found);
   });
-  const auto number = number_in(user);
+  const auto number = id_in(user);
   if (found == nullptr && number) {
     problem = with_room(room, [&](char* text, std::size_t size) {
       return ::getpwuid_r(*number, &entry, text, size, &found);
@@ -76,7 +74,7 @@ Result<gid_t> group_of(const std::string& group) {
     return ::getgrnam_r(group.c_str(), &entry, text, size, &found);
   });
   if (found != nullptr) return found->gr_gid;
-  if (const auto number = number_in(group)) return *number;
+  if (const auto number = id_in(group)) return *number;
   return fail(ErrorKind::usage, fmt::format("there is no group '{}' on this machine", group));
 }
 
@@ -96,7 +94,7 @@ std::vector<gid_t> all_groups(const std::string& name, gid_t main) {
 Result<User> look_up(const std::string& user, const std::string& group) {
   auto entry = entry_of(user);
   if (!entry) return propagate(entry);
-  const auto number = number_in(user);
+  const auto number = id_in(user);
   if (!*entry && !number) {
     return fail(ErrorKind::usage, fmt::format("there is no user '{}' on this machine", user));
   }

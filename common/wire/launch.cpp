@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <utility>
 
 #include "common/base/json/json.hpp"
+#include "common/base/number_in.hpp"
 #include "common/os/file.hpp"
 #include "common/protocol/protocol.hpp"
 
@@ -94,10 +94,7 @@ std::optional<std::uint64_t> limit_of(const json::value& value) {
   if (!value.is_string()) return std::nullopt;
   const std::string_view text = value.get_string();
   if (text == "unlimited") return unlimited;
-  std::uint64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
+  return number_in<std::uint64_t>(text);
 }
 
 // Whom to run as is never guessed: what cannot be read is an error, and nothing starts.

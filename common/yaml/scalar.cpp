@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "common/base/number_in.hpp"
+
 namespace trainward::yaml {
 namespace {
 
@@ -63,20 +65,12 @@ std::optional<std::int64_t> total(double amount, std::int64_t factor) {
 }  // namespace
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-  text = without_plus(text);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return number_in<std::int64_t>(without_plus(text));
 }
 
 std::optional<double> parse_number(std::string_view text) {
-  text = without_plus(text);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!std::isfinite(value)) return std::nullopt;
-  return value;
+  const auto value = number_in<double>(without_plus(text));
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_whole(std::string_view text) {

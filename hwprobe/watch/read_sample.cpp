@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "common/base/number_in.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward::hwprobe {
@@ -51,13 +51,8 @@ std::optional<std::int64_t> total_errors(Files& files, const std::string& file) 
   line = line.substr(0, std::min(line.find('\n'), line.size()));
   const auto space = line.find(' ');
   if (space == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = trim(line.substr(space));
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || number < 0) {
-    return std::nullopt;
-  }
-  return number;
+  const auto number = trainward::number_in<std::int64_t>(trim(line.substr(space)));
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 // the kernel keeps for each process.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
+#include "common/base/number_in.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/sections.hpp"
 
@@ -22,11 +22,8 @@ bool is_word(const Node& node) {
 // Always octal, with or without a zero or 0o before it, as umask(1) and supervisord have it.
 std::optional<unsigned> octal(std::string_view text) {
   if (text.starts_with("0o")) text.remove_prefix(2);
-  unsigned value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, 8);
-  const bool whole = !text.empty() && read.ec == std::errc() &&
-                     read.ptr == text.data() + text.size() && value <= 0777;
-  return whole ? std::optional(value) : std::nullopt;
+  const auto value = number_in<unsigned>(text, 8);
+  return value && *value <= 0777 ? value : std::nullopt;
 }
 
 void read_umask(MapReader& reader, Program& program) {

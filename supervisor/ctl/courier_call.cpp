@@ -1,7 +1,6 @@
 #include "supervisor/ctl/courier_call.hpp"
 
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,26 +13,12 @@
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
 #include "common/os/pipe.hpp"
+#include "common/os/processes/helper_program.hpp"
 
 namespace trainward::ctl {
 namespace {
 
 constexpr std::size_t longest_line = 64 * 1024;
-
-Result<pid_t> start(const std::string& program, const std::string& word, int input, int output) {
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  std::string name = program;
-  std::string argument = word;
-  const std::array<char*, 3> words{name.data(), argument.data(), nullptr};
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, name.c_str(), &actions, nullptr, words.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return fail_errno(error, "start trainward-courier", program);
-  return pid;
-}
 
 void read_lines(int from, const std::function<void(std::string_view)>& on_line) {
   std::string text;
@@ -65,8 +50,11 @@ Result<int> call_courier(const std::string& word, const std::string& input,
   if (::lseek(text.get(), 0, SEEK_SET) != 0) return fail_errno(errno, "hold the orders");
   auto pipe = make_pipe();
   if (!pipe) return propagate(pipe);
-  auto pid = start(program, word, text.get(), pipe->write.get());
-  if (!pid) return propagate(pid);
+  const auto pid = start({.arguments = {program, word},
+                          .input = text.get(),
+                          .output = pipe->write.get(),
+                          .errors = STDERR_FILENO});
+  if (!pid) return fail_errno(pid.error(), "start trainward-courier", program);
   pipe->write.reset();
   read_lines(pipe->read.get(), on_line);
   int status = 0;

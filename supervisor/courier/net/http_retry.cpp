@@ -1,11 +1,12 @@
 #include "supervisor/courier/net/http_retry.hpp"
 
+#include <curl/curl.h>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <chrono>
+#include <string>
 #include <string_view>
 
+#include "common/base/number_in.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward::net {
@@ -14,41 +15,14 @@ namespace {
 constexpr std::int64_t longest_wait_ms = std::int64_t{24} * 3600 * 1000;
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || end != text.data() + text.size() || error != std::errc() || number < 0) {
-    return std::nullopt;
-  }
-  return number;
+  const auto number = number_in<std::int64_t>(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
-std::optional<unsigned> month_of(std::string_view name) {
-  constexpr std::array<std::string_view, 12> names = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<unsigned>(found - names.begin()) + 1;
-}
-
-// "Sun, 06 Nov 1994 08:49:37 GMT", the only form that may be written today. In ms since 1970.
 std::optional<std::int64_t> http_date_ms(std::string_view text) {
-  if (text.size() != 29 || !text.ends_with(" GMT") || text.substr(3, 2) != ", " ||
-      text[19] != ':' || text[22] != ':') {
-    return std::nullopt;
-  }
-  const auto day = whole_number(text.substr(5, 2));
-  const auto month = month_of(text.substr(8, 3));
-  const auto year = whole_number(text.substr(12, 4));
-  const auto hour = whole_number(text.substr(17, 2));
-  const auto minute = whole_number(text.substr(20, 2));
-  const auto second = whole_number(text.substr(23, 2));
-  if (!day || !month || !year || !hour || !minute || !second) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*year)),
-                                         std::chrono::month(*month),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
-  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return (((days * 24 + *hour) * 60 + *minute) * 60 + *second) * 1000;
+  const std::time_t seconds = ::curl_getdate(std::string(text).c_str(), nullptr);
+  if (seconds < 0) return std::nullopt;
+  return std::int64_t{seconds} * 1000;
 }
 
 std::optional<std::int64_t> retry_after_ms(const Answer& answer, std::int64_t now_ms) {

@@ -276,20 +276,12 @@ Status PlainTarget::verify(const std::string& program, const Remote& remote) {
 
 Status PlainTarget::fetch(const std::string& program, const Remote& remote, const Into& into,
                           const Progress& progress) {
-  std::int64_t done = 0;
-  for (const Remote::File& file : remote.files) {
-    auto out = into(file);
-    if (!out) return propagate(out);
-    const Progress part = [&](std::int64_t bytes) {
-      if (progress) progress(done + bytes);
-    };
+  const auto one = [&](const Remote::File& file, int out, const Progress& part) -> Status {
     const std::string key = file_key(program, remote.name, file.name);
-    if (auto ok = store_->fetch(key, file.size, out->get(), part); !ok) return ok;
-    if (auto ok = settle_fetched(out->get(), file, store_->shown(key)); !ok) return ok;
-    done += file.size;
-    if (progress) progress(done);
-  }
-  return {};
+    if (auto ok = store_->fetch(key, file.size, out, part); !ok) return ok;
+    return settle_fetched(out, file, store_->shown(key));
+  };
+  return fetch_files(remote, into, progress, one);
 }
 
 }  // namespace trainward::upload

@@ -10,7 +10,7 @@
 
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
-#include "common/terminal/line_editor.hpp"
+#include "supervisor/ctl/base/line_editor.hpp"
 
 namespace trainward::ctl {
 namespace {

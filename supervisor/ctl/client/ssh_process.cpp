@@ -1,7 +1,6 @@
 #include "supervisor/ctl/client/ssh_process.hpp"
 
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "common/os/pipe.hpp"
+#include "common/os/processes/helper_program.hpp"
 
 namespace trainward::ctl::remote {
 namespace {
@@ -24,38 +24,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_said = 16 << 10;
 constexpr std::chrono::milliseconds for_last_words{2'000};
 constexpr std::chrono::milliseconds after_term{1'000};
-
-// errno; 0 when it was started.
-int spawn(std::vector<std::string> words, int io, int errors, pid_t& pid) {
-  words.insert(words.begin(), "ssh");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_adddup2(&files, io, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, io, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
-  // What this process ignores or blocks (a screen does) is no wish of ssh's.
-  sigset_t none;
-  sigset_t usual;
-  ::sigemptyset(&none);
-  ::sigemptyset(&usual);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP, SIGHUP, SIGCHLD}) {
-    ::sigaddset(&usual, signal);
-  }
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &usual);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error =
-      ::posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&files);
-  return error;
-}
 
 }  // namespace
 
@@ -70,10 +38,15 @@ SshProcess SshProcess::start(const Address& address, bool may_ask) {
   process.io_.reset(ends[0]);
   const Fd theirs(ends[1]);
   process.errors_ = std::move(errors->read);
-  process.ending_.not_started =
-      spawn(ssh_arguments(address, may_ask), theirs.get(), errors->write.get(), process.pid_);
-  if (process.ending_.not_started != 0) {
-    process.pid_ = -1;
+  std::vector<std::string> words = ssh_arguments(address, may_ask);
+  words.insert(words.begin(), "ssh");
+  const int io = theirs.get();
+  const auto pid = trainward::start(
+      {.arguments = std::move(words), .input = io, .output = io, .errors = errors->write.get()});
+  if (pid) {
+    process.pid_ = *pid;
+  } else {
+    process.ending_.not_started = pid.error();
     process.io_.reset();
   }
   return process;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,8 @@
 
 #include "common/os/clock.hpp"
 #include "common/os/fd.hpp"
+#include "common/os/pipe.hpp"
+#include "common/os/processes/helper_program.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -25,26 +26,15 @@ constexpr std::size_t most_bytes = 4 * 1024 * 1024;
 }  // namespace
 
 std::string output_of_program(const std::string& name, std::vector<std::string> words) {
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return "";
-  const Fd from(ends[0]);
-  Fd into(ends[1]);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, into.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  auto pipe = make_pipe();
+  if (!pipe) return "";
+  const Fd from = std::move(pipe->read);
   std::error_code error;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  std::string path = (beside / name).string();
-  std::vector<char*> argv{path.data()};
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t pid = -1;
-  const bool started =
-      ::posix_spawn(&pid, path.c_str(), &actions, nullptr, argv.data(), environ) == 0;
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (!started) return "";
-  into = Fd();
+  words.insert(words.begin(), (beside / name).string());
+  const auto pid = start({.arguments = std::move(words), .output = pipe->write.get()});
+  if (!pid) return "";
+  pipe->write.reset();
 
   std::string output;
   std::array<char, 16'384> piece{};
@@ -60,8 +50,8 @@ std::string output_of_program(const std::string& name, std::vector<std::string> 
   }
   // One that hangs in the kernel outlives this; nothing waits for it.
   const bool in_time = trainward::now().mono < end;
-  if (!in_time) ::kill(pid, SIGKILL);
-  ::waitpid(pid, nullptr, in_time ? 0 : WNOHANG);
+  if (!in_time) ::kill(*pid, SIGKILL);
+  ::waitpid(*pid, nullptr, in_time ? 0 : WNOHANG);
   return output;
 }
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "common/base/number_in.hpp"
 #include "common/os/file.hpp"
 #include "common/os/processes/host_files.hpp"
 #include "supervisor/decide/core/weight.hpp"
@@ -28,12 +28,9 @@ std::optional<double> average(std::string_view line, std::string_view key) {
     std::string_view word = take_word(line);
     if (!word.starts_with(key)) continue;
     word.remove_prefix(key.size());
-    double value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value)) {
-      return std::nullopt;
-    }
-    return std::clamp(value, 0.0, 100.0);
+    const auto value = number_in<double>(word);
+    if (!value || !std::isfinite(*value)) return std::nullopt;
+    return std::clamp(*value, 0.0, 100.0);
   }
   return std::nullopt;
 }

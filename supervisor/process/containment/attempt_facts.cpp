@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "common/base/json/json.hpp"
+#include "common/base/number_in.hpp"
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
 #include "common/os/processes/process_files.hpp"
@@ -29,11 +29,7 @@ std::string read_at(int fd, std::int64_t offset) {
 }
 
 std::optional<std::int64_t> number_of(const std::filesystem::path& folder) {
-  const std::string name = folder.filename().string();
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return number;
+  return number_in<std::int64_t>(folder.filename().string());
 }
 
 json::object parse(std::string_view line) {

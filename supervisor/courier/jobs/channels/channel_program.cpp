@@ -1,9 +1,7 @@
 #include "supervisor/courier/jobs/channels/channel_program.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,6 +18,7 @@
 #include "common/os/clock.hpp"
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
+#include "common/os/processes/helper_program.hpp"
 
 namespace trainward::courier {
 namespace {
@@ -43,51 +42,6 @@ std::vector<std::string> environment_of(const ProgramCall& call) {
   }
   return variables;
 }
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-class Spawning {
- public:
-  Spawning() {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawnattr_init(&attributes_);
-  }
-  Spawning(const Spawning&) = delete;
-  Spawning& operator=(const Spawning&) = delete;
-  Spawning(Spawning&&) = delete;
-  Spawning& operator=(Spawning&&) = delete;
-  ~Spawning() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-
-  // An errno, or 0.
-  int run(pid_t& pid, int input, char** arguments, char** environment) {
-    ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
-    ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    return ::posix_spawn(&pid, arguments[0], &actions_, &attributes_, arguments, environment);
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
 
 enum class Woken { ended, late, stopped };
 
@@ -114,29 +68,25 @@ Result<ProgramEnd> run_program(const ProgramCall& call, std::int64_t most_ms,
   }
   auto input = input_of(call.input);
   if (!input) return propagate(input);
-  std::vector<std::string> arguments = call.arguments;
-  std::vector<std::string> environment = environment_of(call);
-  const auto argument_pointers = pointers_to(arguments);
-  const auto environment_pointers = pointers_to(environment);
   Fd wake(::eventfd(0, EFD_CLOEXEC));
   if (!wake) return fail_errno(errno, "run the program", call.arguments.front());
   const std::stop_callback on_stop(stop, [&] { ::eventfd_write(wake.get(), 1); });
 
-  pid_t pid = 0;
-  Spawning spawning;
-  const int error = spawning.run(pid, input->get(), const_cast<char**>(argument_pointers.data()),
-                                 const_cast<char**>(environment_pointers.data()));
-  if (error != 0) {
-    auto failure = fail_errno(error, "start it", call.arguments.front());
+  const auto pid = start({.arguments = call.arguments,
+                          .input = input->get(),
+                          .environment = environment_of(call),
+                          .own_group = true});
+  if (!pid) {
+    auto failure = fail_errno(pid.error(), "start it", call.arguments.front());
     failure.value().kind = ErrorKind::transient;
     return failure;
   }
-  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
   const Woken woken = process ? wait_for_end(process.get(), wake.get(), most_ms) : Woken::late;
   // Also what it left behind in its group: it has had its time.
-  if (woken != Woken::ended) ::kill(-pid, SIGKILL);
+  if (woken != Woken::ended) ::kill(-*pid, SIGKILL);
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (woken == Woken::stopped) {
     return fail(ErrorKind::transient, "the program was ended because of a stop",

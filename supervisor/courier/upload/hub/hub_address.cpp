@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <ctime>
 
+#include "common/base/number_in.hpp"
 #include "common/base/percent.hpp"
 #include "common/base/text.hpp"
 
@@ -65,10 +65,8 @@ std::optional<std::string_view> query_value(std::string_view url, std::string_vi
 }
 
 std::optional<std::int64_t> digits(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = number_in<std::int64_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 // "20261123T201530Z"

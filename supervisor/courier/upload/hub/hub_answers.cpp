@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
 #include "common/base/json/json.hpp"
+#include "common/base/number_in.hpp"
 #include "common/base/text.hpp"
 #include "supervisor/courier/upload/target/publication.hpp"
 
@@ -62,9 +62,7 @@ bool may_be_set(std::string_view name) {
 
 // "00001" is 1; 0: no number.
 std::int64_t part_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return 0;
+  const std::int64_t number = number_in<std::int64_t>(text).value_or(0);
   return number > 0 && number <= most_parts ? number : 0;
 }
 
@@ -90,9 +88,8 @@ Result<Action> parse_action(const json::object& action, std::string_view where) 
       return unreadable(where, "a header with an invalid name or value");
     }
     if (name == "chunk_size") {
-      const auto [end, error] =
-          std::from_chars(text.data(), text.data() + text.size(), out.part_size);
-      if (error != std::errc() || end != text.data() + text.size() || out.part_size <= 0) {
+      out.part_size = number_in<std::int64_t>(text).value_or(0);
+      if (out.part_size <= 0) {
         return unreadable(where, "the size of a part is no number");
       }
     } else if (const std::int64_t number = part_number(view(name)); number > 0) {

@@ -133,21 +133,13 @@ Status Reading::fetch(const std::string& program, const Remote& remote, const In
                       const Progress& progress) {
   auto found = find(program, remote);
   if (!found) return propagate(found);
-  std::int64_t done = 0;
-  for (const Remote::File& file : remote.files) {
-    auto out = into(file);
-    if (!out) return propagate(out);
-    const Progress part = [&](std::int64_t bytes) {
-      if (progress) progress(done + bytes);
-    };
-    if (auto ok = fetch_file(*found, file, out->get(), part); !ok) return ok;
+  const auto one = [&](const Remote::File& file, int out, const Progress& part) -> Status {
+    if (auto ok = fetch_file(*found, file, out, part); !ok) return ok;
     const std::string shown =
         fmt::format("{}/{}", api_.shown(), file_path(found->record, file.name));
-    if (auto ok = settle_fetched(out->get(), file, shown, api_.options().stop); !ok) return ok;
-    done += file.size;
-    if (progress) progress(done);
-  }
-  return {};
+    return settle_fetched(out, file, shown, api_.options().stop);
+  };
+  return fetch_files(remote, into, progress, one);
 }
 
 // A download that was cut off resumes where it ended; a server without ranges makes it start over.

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 
 #include "common/base/json/json.hpp"
+#include "common/base/number_in.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
 #include "supervisor/courier/upload/s3/xml.hpp"
@@ -51,13 +51,6 @@ Result<bool> is_of(const json::object& record, const File& file) {
   auto own = digest.empty() ? identity_of(file) : digest_of(file);
   if (!own) return propagate(own);
   return *own == (digest.empty() ? string_or(record, "file", "") : digest);
-}
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
 }
 
 }  // namespace
@@ -339,7 +332,7 @@ Result<std::optional<std::int64_t>> S3Store::size(const std::string& key) {
   auto reply = look_at(key);
   if (!reply) return propagate(reply);
   if (!*reply) return std::optional<std::int64_t>();
-  const auto size = number_in((*reply)->answer.header("content-length"));
+  const auto size = number_in<std::int64_t>((*reply)->answer.header("content-length"));
   if (!size) return fail(ErrorKind::corrupt, "has no size, by the server's answer", shown(key));
   return size;
 }

@@ -77,6 +77,22 @@ Status settle_fetched(int fd, const Remote::File& file, const std::string& where
   return fail(ErrorKind::corrupt, "does not hold the bytes that were sent", where);
 }
 
+Status fetch_files(const Remote& remote, const Into& into, const Progress& progress,
+                   const FetchOne& one) {
+  std::int64_t done = 0;
+  for (const Remote::File& file : remote.files) {
+    auto out = into(file);
+    if (!out) return propagate(out);
+    const Progress part = [&](std::int64_t bytes) {
+      if (progress) progress(done + bytes);
+    };
+    if (auto ok = one(file, out->get(), part); !ok) return ok;
+    done += file.size;
+    if (progress) progress(done);
+  }
+  return {};
+}
+
 Result<std::string> identity_of(const File& file) {
   struct stat info {};
   if (::fstat(file.descriptor.get(), &info) != 0) return fail_errno(errno, "look at", file.name);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -23,6 +24,12 @@ Result<std::string> file_digest(int fd, std::int64_t size, const std::filesystem
 // Of a file that was fetched into `fd`: its bytes are on the disk, and are those that `file` says.
 Status settle_fetched(int fd, const Remote::File& file, const std::string& where,
                       const std::stop_token& stop = {});
+
+// Fetches a checkpoint's files one after the other; `one` fetches into a descriptor and settles it.
+using FetchOne =
+    std::function<Status(const Remote::File& file, int into, const Progress& progress)>;
+Status fetch_files(const Remote& remote, const Into& into, const Progress& progress,
+                   const FetchOne& one);
 
 // ---- of a checkpoint's files ----
 // Those of a file are kept in `memory`, by its identity, until forget_digests(): each is taken

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "common/base/number_in.hpp"
 #include "supervisor/window/api/http/revalidation.hpp"
 
 namespace trainward::api {
@@ -101,11 +101,7 @@ std::optional<Response> not_allowed(const Request& request, Role needs) {
 }  // namespace
 
 std::optional<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
+  return number_in<std::int64_t>(text);
 }
 
 std::optional<std::int64_t> Asked::number(const std::string& parameter) const {

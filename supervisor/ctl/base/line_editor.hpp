@@ -1,12 +1,13 @@
-// Lines typed at a terminal, with editing, history and completion.
+// Lines typed at a terminal, with editing, history and completion: libedit with our words.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace trainward {
+namespace trainward::ctl {
 
 class LineEditor {
  public:
@@ -15,27 +16,25 @@ class LineEditor {
 
   // Both descriptors are of one terminal; borrowed.
   LineEditor(int in, int out, Complete complete);
+  ~LineEditor();
+  LineEditor(const LineEditor&) = delete;
+  LineEditor& operator=(const LineEditor&) = delete;
+  LineEditor(LineEditor&&) = delete;
+  LineEditor& operator=(LineEditor&&) = delete;
 
   // The next line, without its end; nothing at the end of input. The terminal is as it was when
   // this returns. Ctrl-C begins a new line.
   std::optional<std::string> read(const std::string& prompt);
-  // For the arrow keys. Empty lines, and the same twice, are left out.
+  // For the arrow keys and Ctrl-R. Empty lines, and the same twice, are left out.
   void remember(const std::string& line);
 
  private:
-  class RawMode;
-  void write(const std::string& text) const;
-  void show(const std::vector<std::string>& words) const;
-  [[nodiscard]] std::string completion(const std::string& typed) const;
-
-  int in_;
-  int out_;
-  Complete complete_;
-  std::vector<std::string> history_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // What all words have that begin with `typed`, behind it: "atu" for "st" and {"status", "stature"}.
 // A blank follows when there is only one.
 std::string common_rest(const std::string& typed, const std::vector<std::string>& words);
 
-}  // namespace trainward
+}  // namespace trainward::ctl
