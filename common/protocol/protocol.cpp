@@ -1,8 +1,8 @@
 #include "common/protocol/protocol.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "common/base/number_in.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward {
@@ -15,15 +15,6 @@ bool is_key(std::string_view key) {
   return std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
-}
-
-template <typename T>
-std::optional<T> number_in(std::optional<std::string_view> text) {
-  if (!text) return std::nullopt;
-  T value{};
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
-  return value;
 }
 
 }  // namespace
@@ -59,11 +50,13 @@ std::optional<std::string_view> find(const Message& message, std::string_view ke
 }
 
 std::optional<std::int64_t> find_int(const Message& message, std::string_view key) {
-  return number_in<std::int64_t>(find(message, key));
+  const auto text = find(message, key);
+  return text ? number_in<std::int64_t>(*text) : std::nullopt;
 }
 
 std::optional<double> find_number(const Message& message, std::string_view key) {
-  return number_in<double>(find(message, key));
+  const auto text = find(message, key);
+  return text ? number_in<double>(*text) : std::nullopt;
 }
 
 }  // namespace trainward

@@ -154,8 +154,9 @@ void ProgramRunner::recorded(const core::Actions& actions, Time at) {
       }
     }
     if (const auto* step = std::get_if<core::RecordStep>(&action)) {
-      if (step->loss) told_loss_ = step->loss;
-      if (step->tokens_per_second) told_rate_ = step->tokens_per_second;
+      const StepFigures& told = step->figures;
+      if (told.loss) told_loss_ = told.loss;
+      if (told.tokens_per_second) told_rate_ = told.tokens_per_second;
       context_.services.console.progress(
           {context_.name(), std::string(core::display(state().stage)), state().attempt,
            step->step.number, core::target_of(state(), context_.policy.target_step).number,

@@ -18,7 +18,7 @@ void heartbeat(benchmark::State& bench) {
   }
   // The event is changed where it lies: what is measured is the decision, not how it is put
   // together.
-  Event event = StepDone{{}, 2.5, 1.0, 0, 100};
+  Event event = StepDone{{}, 2.5, 1.0, {}, 0, 100};
   auto& done = std::get<StepDone>(event);
   for (auto _ : bench) {
     time.mono += 50;
@@ -52,7 +52,7 @@ void whole_attempt(benchmark::State& bench) {
     feed(CheckpointSelected{number > 0 ? "/c" : "", number, ""});
     feed(WorkerStarted{1});
     feed(PhaseEntered{"train"});
-    for (int i = 0; i < 4; ++i) feed(StepDone{++number, 2.5, 1.0, number, 100});
+    for (int i = 0; i < 4; ++i) feed(StepDone{++number, 2.5, 1.0, {}, number, 100});
     feed(CheckpointVerified{state.attempt, "/c", number, 1, ""});
     WorkerExited exit;
     exit.code = 1;

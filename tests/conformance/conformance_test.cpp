@@ -349,7 +349,7 @@ TEST(ConformanceOfModels, TrainsLlamasAsTheCpuDoes) {
   TrainingSpec spec = test::tiny_spec();
   spec.model = test::as_llama(
       {.width = 128, .layers = 2, .heads = 6, .rank = 32, .vocabulary = 70, .tied = true});
-  spec.model.llama.head_width = spec.model.rank = 32;
+  spec.model.own_head_width = spec.model.rank = 32;
   spec.block_size = 64;
   spec.weighted = true;
   spec.head_logits = 1;

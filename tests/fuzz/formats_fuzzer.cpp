@@ -28,10 +28,10 @@ std::vector<std::int64_t> steps_of(const foreign::Format* only, std::string_view
     if (const auto* step = std::get_if<core::StepDone>(&event)) {
       fuzz::require(step->step.number > (steps.empty() ? 0 : steps.back()), "steps increase");
       fuzz::require(step->step.number <= max_step, "steps are in range");
-      fuzz::require(std::isfinite(step->grad_norm.value_or(0)) &&
-                        std::isfinite(step->tokens_per_second.value_or(0)),
+      fuzz::require(std::isfinite(step->figures.grad_norm.value_or(0)) &&
+                        std::isfinite(step->figures.tokens_per_second.value_or(0)),
                     "rates are numbers, or not told");
-      fuzz::require(step->tokens.value_or(0) >= 0, "tokens are not negative");
+      fuzz::require(step->figures.tokens.value_or(0) >= 0, "tokens are not negative");
       steps.push_back(step->step.number);
     }
   }

@@ -1,6 +1,7 @@
 #include "trainer/loop/training_loop.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace trainward::trainer {
@@ -71,7 +72,9 @@ bool TrainingLoop::time_to_save() const {
 Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
   Reporter& reporter = ports_.reporter;
   const MonoTime began = reporter.now().mono;
+  const auto asked = std::chrono::steady_clock::now();
   auto batch = data_.next();
+  const std::chrono::duration<double, std::milli> waited = std::chrono::steady_clock::now() - asked;
   if (!batch) return propagate(batch);
   auto result = model_.step(*batch);
   if (!result) return propagate(result);
@@ -84,24 +87,29 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
                std::move(progress_.evaluations)};
   const std::int64_t took = reporter.now().mono - began;
   rate_.add(tokens, took);
-  const double rate = rate_.tokens_per_second();
-  reporter.step(progress_, result->grad_norm, rate, use_of(*result, took));
-  if (progress_.step % plan_.log_every == 0) {
-    reporter.log_step(progress_, result->grad_norm, rate);
-  }
+  const StepFigures figures = figures_of(*result, {took, waited.count()});
+  reporter.step(progress_.step, figures);
+  if (progress_.step % plan_.log_every == 0) reporter.log_step(progress_.step, figures);
   return StepEnd::done;
 }
 
-StepUse TrainingLoop::use_of(const StepResult& result, std::int64_t step_ms) const {
-  StepUse use;
+StepFigures TrainingLoop::figures_of(const StepResult& result, StepTimes took) const {
+  StepFigures told{.loss = progress_.loss,
+                   .grad_norm = result.grad_norm,
+                   .tokens = progress_.tokens,
+                   .tokens_per_second = rate_.tokens_per_second(),
+                   .input_wait_ms = took.input_wait_ms};
   // More than is possible: the configured peak is too low.
-  if (plan_.peak_seconds) use.mfu = std::min(*plan_.peak_seconds * rate_.steps_per_second(), 1.0);
+  if (plan_.peak_seconds) told.mfu = std::min(*plan_.peak_seconds * rate_.steps_per_second(), 1.0);
   if (result.communication_us > 0) {
-    const double step_us = 1000.0 * static_cast<double>(std::max<std::int64_t>(step_ms, 1));
-    use.communication = std::min(static_cast<double>(result.communication_us) / step_us, 1.0);
+    const double step_us = 1000.0 * static_cast<double>(std::max<std::int64_t>(took.step_ms, 1));
+    told.communication = std::min(static_cast<double>(result.communication_us) / step_us, 1.0);
   }
-  use.memory = model_.device_memory();
-  return use;
+  if (const auto memory = model_.device_memory()) {
+    told.device_memory = memory->most;
+    told.device_memory_limit = memory->limit;
+  }
+  return told;
 }
 
 // The words "loss = nan" are what log rules for any trainer look for.

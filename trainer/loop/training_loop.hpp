@@ -126,7 +126,11 @@ class TrainingLoop {
  private:
   enum class StepEnd { done, not_a_number };
   Result<StepEnd> one_step();
-  [[nodiscard]] StepUse use_of(const StepResult& result, std::int64_t step_ms) const;
+  struct StepTimes {
+    std::int64_t step_ms = 0;
+    double input_wait_ms = 0;
+  };
+  [[nodiscard]] StepFigures figures_of(const StepResult& result, StepTimes took) const;
   void tell_not_a_number(const StepResult& result);
   Result<Ending> train();
   [[nodiscard]] bool is_time(std::int64_t every) const;

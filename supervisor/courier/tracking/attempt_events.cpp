@@ -24,14 +24,15 @@ double shown(double value) {
   return std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
-void add(Event& event, const char* tag, const std::optional<double>& value) {
-  if (value) event.scalars.push_back({tag, shown(*value)});
+void add(Event& event, std::string_view tag, const std::optional<double>& value) {
+  if (value) event.scalars.push_back({std::string(tag), shown(*value)});
 }
 
 Event event_of(const store::StepRow& row) {
   Event event{row.step, row.at_ms};
-  each_metric(row,
-              [&](const char* tag, const std::optional<double>& value) { add(event, tag, value); });
+  each_metric(row, [&](std::string_view tag, const std::optional<double>& value) {
+    add(event, tag, value);
+  });
   return event;
 }
 

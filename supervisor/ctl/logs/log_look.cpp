@@ -97,20 +97,17 @@ json::value LogLook::rule() const {
 
 json::object LogLook::row_json(const Row& row) {
   const foreign::Reading& reading = row.read.reading;
-  const foreign::Measures& measures = reading.measures;
-  return {{"line_number", row.line},
-          {"format", words(row.read.format->name)},
-          {"step", or_null(reading.step)},
-          {"epoch", or_null(reading.epoch)},
-          {"loss", or_null(measures.loss)},
-          {"held_out_loss", or_null(reading.held_out)},
-          {"learning_rate", or_null(measures.learning_rate)},
-          {"grad_norm", or_null(measures.grad_norm)},
-          {"tokens", or_null(measures.tokens)},
-          {"tokens_per_second", or_null(measures.tokens_per_second)},
-          {"mfu", or_null(measures.mfu)},
-          {"device_memory", or_null(measures.device_memory)},
-          {"line", row.text}};
+  json::object document{{"line_number", row.line},
+                        {"format", words(row.read.format->name)},
+                        {"step", or_null(reading.step)},
+                        {"epoch", or_null(reading.epoch)},
+                        {"held_out_loss", or_null(reading.held_out)}};
+  for (const StepFigure& figure : step_figures) {
+    document[figure.name] =
+        std::visit([&](auto member) { return or_null(reading.measures.*member); }, figure.member);
+  }
+  document["line"] = row.text;
+  return document;
 }
 
 json::object LogLook::document(const std::string& file) const {

@@ -28,6 +28,7 @@ struct Program {
   std::string todo;     // with the command; empty: there is nothing to do
   bool urgent = false;  // it does not go on until somebody does that
   std::optional<Silence> silence;
+  std::string figures = {};  // of its newest step; empty: none but its loss
 };
 
 struct CurvePoint {       // of a bucket of steps

@@ -41,6 +41,11 @@ std::vector<Line> lines_about(const Program& program, const Ui& ui, int width) {
   }
   lines.front().name_first = true;
   lines.insert(lines.begin(), Line{program.glyph, program.look, 0});
+  if (selected && !program.figures.empty()) {
+    for (std::string& text : lines_of(program.figures, room, most_sentence_lines)) {
+      lines.push_back({std::move(text), looks::dim, indent});
+    }
+  }
   if (selected && program.silence) {
     for (std::string& text : lines_of("⚠ " + silence_text(*program.silence), room, 1)) {
       lines.push_back({std::move(text), looks::changing, indent});

@@ -90,6 +90,7 @@ Program program_of(const views::Told& told, const Documents& documents) {
   program.look = look_of(sentence.tone);
   program.glyph = documents.ascii ? std::string(1, sentence.ascii_glyph) : sentence.glyph;
   program.sentence = sentence.text;
+  program.figures = views::newest_step_text(*told.row);
   program.todo = sentence.todo;
   program.urgent = sentence.need == views::Need::must;
   // Only a daemon says that it runs now.

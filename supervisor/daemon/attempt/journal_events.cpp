@@ -7,6 +7,7 @@
 #include "common/base/text.hpp"
 #include "common/os/processes/host_files.hpp"
 #include "common/protocol/protocol.hpp"
+#include "common/protocol/step_figures.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -36,12 +37,6 @@ double loss_of(double number) {
 std::optional<double> measure(const Message& message, std::string_view key) {
   const auto number = find_number(message, key);
   return number && std::abs(*number) <= max_measure ? number : std::nullopt;
-}
-
-// Nothing when it is absent or cannot be a share of something.
-std::optional<double> share_of(const Message& message, std::string_view key) {
-  const auto number = find_number(message, key);
-  return number && *number >= 0 && *number <= 1 ? number : std::nullopt;
 }
 
 // Nothing when it is absent, negative or beyond what can be.
@@ -113,18 +108,7 @@ std::vector<core::Event> message_events(const JournalRecord& record,
     events.emplace_back(core::TargetTold{*step});
   }
   if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
-    auto loss = find_number(message, "LOSS");
-    if (loss) loss = loss_of(*loss);
-    events.emplace_back(
-        core::StepDone{*step,
-                       loss,
-                       measure(message, "GRAD_NORM"),
-                       count_of(message, "TOKENS", max_tokens),
-                       measure(message, "TOKENS_PER_SECOND"),
-                       {},
-                       {share_of(message, "MFU"), share_of(message, "COMMUNICATION"),
-                        count_of(message, "DEVICE_MEMORY", max_memory_bytes),
-                        count_of(message, "DEVICE_MEMORY_LIMIT", max_memory_bytes)}});
+    events.emplace_back(core::StepDone{*step, figures_in(message)});
   }
   if (const auto step = count_of(message, "EVALUATED_STEP", max_step)) {
     if (const auto loss = find_number(message, "EVALUATION_LOSS")) {
@@ -157,15 +141,10 @@ std::optional<std::string> out_of_range(const JournalRecord& record) {
        {"EVALUATED_STEP", max_step},
        {"SAMPLE_STEP", max_step},
        {"SAMPLE_TOKENS", max_tokens},
-       {"TOKENS", max_tokens},
        {"MS", max_duration_ms},
-       {"CHECKPOINT_MS", max_duration_ms},
-       {"DEVICE_MEMORY", max_memory_bytes},
-       {"DEVICE_MEMORY_LIMIT", max_memory_bytes},
-       {"MFU", 1},
-       {"COMMUNICATION", 1}});
-  constexpr auto measures = std::to_array<std::string_view>(
-      {"LOSS", "EVALUATION_LOSS", "EVALUATION_PERPLEXITY", "GRAD_NORM", "TOKENS_PER_SECOND"});
+       {"CHECKPOINT_MS", max_duration_ms}});
+  constexpr auto measures =
+      std::to_array<std::string_view>({"EVALUATION_LOSS", "EVALUATION_PERPLEXITY"});
   constexpr std::size_t longest_value = 40;
   const Message message = fields_of(record);
   const auto says = [&](std::string_view key, auto most) -> std::optional<std::string> {
@@ -181,7 +160,7 @@ std::optional<std::string> out_of_range(const JournalRecord& record) {
   for (const auto& key : measures) {
     if (auto text = says(key, max_measure)) return text;
   }
-  return std::nullopt;
+  return figure_out_of_range(message);
 }
 
 std::optional<WorkerSample> sample(const JournalRecord& record) {

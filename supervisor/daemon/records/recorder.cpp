@@ -175,11 +175,8 @@ Status Recorder::end(const core::RecordAttemptEnded& ended, const core::State& s
 }
 
 Status Recorder::add(const core::RecordStep& step, std::int64_t attempt, Time at) {
-  const core::Utilization& use = step.utilization;
-  auto ok = store_.add_step(
-      program_, {step.step.number, attempt, step.loss, step.grad_norm, step.tokens,
-                 step.tokens_per_second, at.wall.ms, step.replayed, step.learning_rate, use.mfu,
-                 use.communication, use.device_memory, use.device_memory_limit});
+  auto ok = store_.add_step(program_,
+                            {step.figures, step.step.number, attempt, at.wall.ms, step.replayed});
   if (!ok || steps_keep_ == 0 || --steps_until_thinning_ > 0) return ok;
   steps_until_thinning_ = steps_between_thinnings;
   return store_.thin_steps(program_, steps_keep_, buckets_thinned_at_once);

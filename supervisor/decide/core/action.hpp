@@ -11,11 +11,11 @@
 
 #include "common/base/step.hpp"
 #include "common/base/time.hpp"
+#include "common/protocol/step_figures.hpp"
 #include "supervisor/decide/core/boards.hpp"
 #include "supervisor/decide/core/cause.hpp"
 #include "supervisor/decide/core/phase.hpp"
 #include "supervisor/decide/core/plan.hpp"
-#include "supervisor/decide/core/utilization.hpp"
 
 namespace trainward::core {
 
@@ -28,12 +28,7 @@ struct RecordEvent {
 };
 struct RecordStep {
   Step step;
-  std::optional<double> loss = {};  // as of StepDone: not there when nobody told it
-  std::optional<double> grad_norm = {};
-  std::optional<std::int64_t> tokens = {};
-  std::optional<double> tokens_per_second = {};
-  std::optional<double> learning_rate = {};
-  Utilization utilization = {};
+  StepFigures figures = {};
   bool replayed = false;
 };
 // The loss of data that is not trained on, after `step` steps.

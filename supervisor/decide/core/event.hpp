@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/base/step.hpp"
+#include "common/protocol/step_figures.hpp"
 #include "supervisor/decide/core/boards.hpp"
 #include "supervisor/decide/core/cause.hpp"
-#include "supervisor/decide/core/utilization.hpp"
 #include "supervisor/decide/core/weight.hpp"
 
 namespace trainward::core {
@@ -105,12 +105,7 @@ struct Resumed {
 // What nobody told is not there; a loss that is there and is no number is a run that has diverged.
 struct StepDone {
   Step step;
-  std::optional<double> loss = {};
-  std::optional<double> grad_norm = {};
-  std::optional<std::int64_t> tokens = {};  // in all, since step 0
-  std::optional<double> tokens_per_second = {};
-  std::optional<double> learning_rate = {};
-  Utilization utilization = {};
+  StepFigures figures = {};
   Step counter_end = {};  // the last step of the counter that the program shows; 0: it shows none
   bool of_run = false;    // which is the run's, as far as it says, and not an epoch's
 };

@@ -36,7 +36,8 @@ struct EventWords {
     return fmt::format("resumed at {}", e.step);
   }
   std::string operator()(const core::StepDone& e) const {
-    return fmt::format("step {} loss {}", e.step, e.loss ? fmt::format("{:.3f}", *e.loss) : "-");
+    const auto& loss = e.figures.loss;
+    return fmt::format("step {} loss {}", e.step, loss ? fmt::format("{:.3f}", *loss) : "-");
   }
   std::string operator()(const core::CheckpointReported& e) const {
     return fmt::format("checkpoint {} reported", e.step);

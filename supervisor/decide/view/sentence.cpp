@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/text.hpp"
+#include "common/protocol/step_figures.hpp"
 #include "supervisor/decide/core/cause.hpp"
 #include "supervisor/decide/view/words.hpp"
 
@@ -230,6 +231,18 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms, bool daemon_r
   sentence.glyph = glyph.character;
   sentence.ascii_glyph = glyph.ascii;
   return sentence;
+}
+
+std::string newest_step_text(const json::object& row) {
+  std::string text;
+  const auto told = get_object(row, "figures");
+  if (!told) return text;
+  for (const StepFigure& figure : step_figures) {
+    const auto value = get_number(**told, figure.name);
+    if (!value || figure.name == "loss") continue;
+    text += (text.empty() ? "" : ", ") + figure_text(figure, *value);
+  }
+  return text;
 }
 
 std::string next_step(const Sentence& sentence, std::string_view program) {

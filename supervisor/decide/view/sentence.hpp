@@ -41,6 +41,10 @@ struct Sentence {
 // Without a daemon its todo is to start one: nobody else can start the program.
 Sentence sentence_of(const json::object& row, std::int64_t now_ms, bool daemon_runs = true);
 
+// The other figures of the newest step, from the row's `figures`: "gradient norm 0.931, MFU 41.2 %,
+// input wait 12 ms"; empty where it told nothing but its loss.
+std::string newest_step_text(const json::object& row);
+
 // What somebody can do about it, in a sentence: `todo`, or that there is nothing.
 std::string next_step(const Sentence& sentence, std::string_view program);
 

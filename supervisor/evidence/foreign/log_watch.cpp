@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 
+#include "common/base/cases.hpp"
+#include "common/base/number_in.hpp"
 #include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/evidence/foreign/checkpoints/checkpoint_step.hpp"
@@ -18,8 +19,12 @@ namespace trainward::foreign {
 namespace {
 
 constexpr std::size_t max_line_bytes = 64 * 1024;
-constexpr std::array<std::string_view, 6> group_names{
-    "step", "loss", "tokens", "tokens_per_second", "phase", "checkpoint"};
+
+constexpr auto group_names = [] {
+  std::array<std::string_view, step_figures.size() + 3> names{"step", "phase", "checkpoint"};
+  std::ranges::transform(step_figures, names.begin() + 3, &StepFigure::name);
+  return names;
+}();
 
 // Latin-1: a pattern then matches bytes, and a log with broken UTF-8 is searched all the same.
 RE2::Options options() {
@@ -31,18 +36,7 @@ RE2::Options options() {
 // Logs group digits in all the ways people do: 12,345 and 12_345 are 12345.
 std::optional<std::int64_t> whole(std::string text) {
   std::erase_if(text, [](char c) { return c == ',' || c == '_'; });
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// "nan" and "inf" are read as what they are; nothing when it is no number.
-std::optional<double> real(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return number_in<std::int64_t>(text);
 }
 
 // What other languages write and RE2 does not read.
@@ -142,11 +136,14 @@ void LogWatch::take_line(std::string_view line, Events& events) const {
       events.emplace_back(
           core::CheckpointReported{path.string(), {plausible ? *step : in_name.value_or(0)}});
     } else if (plausible) {
-      auto tokens = whole(found["tokens"]);
-      if (tokens && *tokens < 0) tokens.reset();
-      auto speed = real(found["tokens_per_second"]);
-      if (speed && !std::isfinite(*speed)) speed.reset();
-      events.emplace_back(core::StepDone{{*step}, real(found["loss"]), {}, tokens, speed});
+      StepFigures told;
+      for (const StepFigure& figure : step_figures) {
+        const std::string& text = found[std::string(figure.name)];
+        std::visit(Cases{[&](StepFigure::Real member) { told.*member = number_in<double>(text); },
+                         [&](StepFigure::Whole member) { told.*member = whole(text); }},
+                   figure.member);
+      }
+      events.emplace_back(core::StepDone{{*step}, trainward::plausible(told)});
     }
     return;
   }

@@ -2,7 +2,7 @@
 //
 // In: chunks of a log as they are written, cut anywhere; '\n' and '\r' end a line (progress bars).
 // Out: the events of each line that matches a rule; the first rule that matches a line has it.
-// Named groups: step, loss, tokens, tokens_per_second, phase, checkpoint (a path). A group that
+// Named groups: step, phase, checkpoint (a path), and the names of step_figures. A group that
 // does not hold what it should is left out. RE2 matches in linear time; a line is looked at up to
 // 64 KiB.
 #pragma once

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "common/base/cases.hpp"
 #include "common/base/json/json.hpp"
 #include "common/protocol/protocol.hpp"
 
@@ -66,6 +67,21 @@ std::optional<double> real(const json::object& status, const std::string& key) {
   return std::nullopt;
 }
 
+// Those that `keys` names, and every other under its own name.
+StepFigures figures_of(const json::object& status, const StatusKeys& keys) {
+  StepFigures told;
+  for (const StepFigure& figure : step_figures) {
+    const std::string key(figure.name);
+    std::visit(Cases{[&](StepFigure::Real member) { told.*member = real(status, key); },
+                     [&](StepFigure::Whole member) { told.*member = whole(status, key); }},
+               figure.member);
+  }
+  told.loss = real(status, keys.loss);
+  told.tokens = whole(status, keys.tokens);
+  told.tokens_per_second = real(status, keys.tokens_per_second);
+  return plausible(told);
+}
+
 }  // namespace
 
 Events StatusFile::read(std::string_view text) {
@@ -84,10 +100,7 @@ Events StatusFile::read(std::string_view text) {
   const auto step = whole(status, keys_.step);
   const double updated = real(status, keys_.updated).value_or(updated_);
   if (step && *step > step_ && *step <= max_step) {
-    auto speed = real(status, keys_.tokens_per_second);
-    if (speed && !std::isfinite(*speed)) speed.reset();
-    events.emplace_back(
-        core::StepDone{{*step}, real(status, keys_.loss), {}, whole(status, keys_.tokens), speed});
+    events.emplace_back(core::StepDone{{*step}, figures_of(status, keys_)});
     step_ = *step;
   } else if (!known_phase && updated > updated_) {
     // An older report that arrives late is no life.

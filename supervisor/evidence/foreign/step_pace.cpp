@@ -12,7 +12,7 @@ constexpr std::int64_t batch_ms = 100;
 // A NaN or infinite loss ends the attempt, so such a step never waits.
 bool may_wait(const core::Event& event) {
   const auto* step = std::get_if<core::StepDone>(&event);
-  return step != nullptr && (!step->loss || std::isfinite(*step->loss));
+  return step != nullptr && std::isfinite(step->figures.loss.value_or(0));
 }
 
 void append(Events& to, Events&& more) {

@@ -33,8 +33,7 @@ bool usable_word(const std::string& verdict) {
 
 // From the newest and the oldest step that an attempt told. The step it told first has its share of
 // what lies between them, times the steps since it went on; of a single one that is not known.
-std::optional<std::int64_t> tokens_between(const store::ToldStep& first,
-                                           const store::ToldStep& last,
+std::optional<std::int64_t> tokens_between(const store::StepRow& first, const store::StepRow& last,
                                            const store::AttemptFigures& attempt) {
   if (!first.tokens || !last.tokens) return std::nullopt;
   const std::int64_t began = attempt.told_to_resume ? attempt.resume_step : first.step - 1;
@@ -147,20 +146,18 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
   const auto& attempt = program.newest;
   const bool runs = attempt && !attempt->ended;
   std::int64_t tokens = program.ended_tokens;
-  figures.tokens_per_second.reset();
+  figures.told = {};
   figures.steps_per_second.reset();
-  figures.utilization = {};
   if (*told) {
-    const store::ToldStep& newest = **told;
+    const store::StepRow& newest = **told;
     figures.step = newest.step;
     figures.step_ms = newest.at_ms;
-    figures.loss = as_told(newest.loss);
-    figures.grad_norm = as_told(newest.grad_norm);
-    figures.tokens = newest.tokens;
-    if (runs && newest.attempt == attempt->number) {
-      figures.tokens_per_second = newest.tokens_per_second;
-      figures.utilization = {newest.mfu, newest.communication, newest.device_memory,
-                             newest.device_memory_limit};
+    const bool is_running = runs && newest.attempt == attempt->number;
+    for (const StepFigure& figure : step_figures) {
+      if (!is_running && figure.lasts == FigureLasts::while_it_runs) continue;
+      if (const auto value = as_told(value_of(newest, figure))) put(figures.told, figure, *value);
+    }
+    if (is_running) {
       if (!program.first) {
         auto first = store.told_by(figures.name, attempt->number, End::oldest);
         if (!first) return propagate(first);

@@ -62,10 +62,10 @@ class Collector {
     store::StepsOfAttempt steps;
     std::vector<store::AttemptFigures> unsettled;
     bool tells_tokens = false;
-    std::optional<bool> thinned;           // unset: not looked at yet
-    std::int64_t ended_tokens = 0;         // of the attempts in `ended`
-    std::int64_t shown_tokens = 0;         // see Span
-    std::optional<store::ToldStep> first;  // of the newest attempt
+    std::optional<bool> thinned;          // unset: not looked at yet
+    std::int64_t ended_tokens = 0;        // of the attempts in `ended`
+    std::int64_t shown_tokens = 0;        // see Span
+    std::optional<store::StepRow> first;  // of the newest attempt
     ProgramFigures figures;
   };
 

@@ -99,20 +99,16 @@ void expose_programs(Exposition& out, const std::vector<ProgramFigures>& program
   whole(Metric::steps_kept, &P::steps_kept);
   whole(Metric::steps_lost, &P::steps_lost);
   whole(Metric::steps_replayed, &P::steps_replayed);
-  maybe(Metric::loss, &P::loss);
+  for (std::size_t i = 0; i < step_figures.size(); ++i) {
+    const StepFigure& figure = step_figures.at(i);
+    const double scale = figure.unit == FigureUnit::ms ? 0.001 : 1;
+    each(metric_of(i), [&](const P& p) {
+      if (const auto value = value_of(p.told, figure)) out.sample({p.name}, *value * scale);
+    });
+  }
   maybe(Metric::evaluation_loss, &P::evaluation_loss);
-  maybe(Metric::grad_norm, &P::grad_norm);
-  maybe(Metric::tokens, &P::tokens);
   maybe(Metric::tokens_processed, &P::tokens_processed);
-  maybe(Metric::tokens_per_second, &P::tokens_per_second);
   maybe(Metric::steps_per_second, &P::steps_per_second);
-  const auto use = [&](Metric metric, auto core::Utilization::*value) {
-    each(metric, [&](const P& p) { put(out, {p.name}, p.utilization.*value); });
-  };
-  use(Metric::mfu, &core::Utilization::mfu);
-  use(Metric::communication, &core::Utilization::communication);
-  use(Metric::device_memory, &core::Utilization::device_memory);
-  use(Metric::device_memory_limit, &core::Utilization::device_memory_limit);
   each(Metric::checkpoints, [&](const P& p) { expose_checkpoints(out, p); });
   maybe(Metric::checkpoint_bytes, &P::checkpoint_bytes);
   time(Metric::checkpoint_save_seconds, &P::checkpoint_save_ms);

@@ -1,9 +1,9 @@
 // Every metric there is: its name, its type, its labels, and what it says.
 //
-// This table is the only list. What is exposed is made from it, and docs/metrics.md, the rules and
-// the dashboard are compared with it. Names and labels never change their meaning. A unit is the
-// end of the name, before `_total`. No label has more values than a program has causes: attempts,
-// steps, paths and reasons are not among them.
+// This table, with that of step_figures.hpp, is the only list. What is exposed is made from it, and
+// docs/metrics.md, the rules and the dashboard are compared with it. Names and labels never change
+// their meaning. A unit is the end of the name, before `_total`. No label has more values than a
+// program has causes: attempts, steps, paths and reasons are not among them.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+
+#include "common/protocol/step_figures.hpp"
 
 namespace trainward::metrics {
 
@@ -41,17 +43,9 @@ enum class Metric : std::uint8_t {
   steps_kept,
   steps_lost,
   steps_replayed,
-  loss,
   evaluation_loss,
-  grad_norm,
-  tokens,
   tokens_processed,
-  tokens_per_second,
   steps_per_second,
-  mfu,
-  communication,
-  device_memory,
-  device_memory_limit,
   checkpoints,
   checkpoint_bytes,
   checkpoint_save_seconds,
@@ -70,6 +64,8 @@ enum class Metric : std::uint8_t {
   upload_bytes,
   uploaded_step,
   upload_failures,
+  // ---- a figure of the program's newest step: the first; the others follow in their order
+  step_figures,
 };
 
 enum class Type : std::uint8_t { gauge, counter };
@@ -106,7 +102,7 @@ constexpr std::string_view family_of(const MetricFacts& facts) {
                                      : facts.name;
 }
 
-inline constexpr std::array<MetricFacts, 50> table{{
+inline constexpr std::array<MetricFacts, 42> own_rows{{
     {Metric::up,
      "trainward_up",
      Type::gauge,
@@ -253,30 +249,12 @@ inline constexpr std::array<MetricFacts, 50> table{{
      "",
      {"program"},
      "Steps that ended attempts have done again."},
-    {Metric::loss,
-     "trainward_loss",
-     Type::gauge,
-     "",
-     {"program"},
-     "Loss of the newest step that told one; NaN where it was no number."},
     {Metric::evaluation_loss,
      "trainward_evaluation_loss",
      Type::gauge,
      "",
      {"program"},
      "Loss of the newest evaluation on held-out data; NaN where it was no number."},
-    {Metric::grad_norm,
-     "trainward_grad_norm",
-     Type::gauge,
-     "",
-     {"program"},
-     "Norm of the gradient in the newest step that told one; NaN where it was no number."},
-    {Metric::tokens,
-     "trainward_tokens",
-     Type::gauge,
-     "",
-     {"program"},
-     "Tokens from step 0 to the newest step; they go back when steps are lost."},
     {Metric::tokens_processed,
      "trainward_tokens_processed_total",
      Type::counter,
@@ -284,45 +262,12 @@ inline constexpr std::array<MetricFacts, 50> table{{
      {"program"},
      "Tokens trained on by all attempts, those of lost and replayed steps included. Absent where "
      "the program tells none, or rows of its steps were thinned out."},
-    {Metric::tokens_per_second,
-     "trainward_tokens_per_second",
-     Type::gauge,
-     "",
-     {"program"},
-     "As the worker tells it; absent while nothing runs."},
     {Metric::steps_per_second,
      "trainward_steps_per_second",
      Type::gauge,
      "",
      {"program"},
      "Over the newest 16 steps that were told; absent while nothing runs."},
-    {Metric::mfu,
-     "trainward_model_flops_utilization",
-     Type::gauge,
-     "",
-     {"program"},
-     "Model FLOPs utilization of the newest step that told it: operations that the model needs, "
-     "as a share of what its devices can do at their peak (0 to 1). Absent while nothing runs, "
-     "and where the peak is not known."},
-    {Metric::communication,
-     "trainward_communication_share",
-     Type::gauge,
-     "",
-     {"program"},
-     "Share of the newest step that was spent on exchange with other ranks, waiting for them "
-     "included (0 to 1). Absent while nothing runs, and for a single process."},
-    {Metric::device_memory,
-     "trainward_device_memory_bytes",
-     Type::gauge,
-     "bytes",
-     {"program"},
-     "The most memory that was in use on the fullest of its devices since the attempt began."},
-    {Metric::device_memory_limit,
-     "trainward_device_memory_limit_bytes",
-     Type::gauge,
-     "bytes",
-     {"program"},
-     "Memory that a program may use on that device."},
     {Metric::checkpoints,
      "trainward_checkpoints",
      Type::gauge,
@@ -422,6 +367,24 @@ inline constexpr std::array<MetricFacts, 50> table{{
      {"program", "target"},
      "Tries to upload that failed."},
 }};
+
+constexpr Metric metric_of(std::size_t figure) {
+  return static_cast<Metric>(static_cast<std::size_t>(Metric::step_figures) + figure);
+}
+
+inline constexpr auto table = [] {
+  std::array<MetricFacts, own_rows.size() + trainward::step_figures.size()> all{};
+  std::ranges::copy(own_rows, all.begin());
+  for (std::size_t i = 0; i < trainward::step_figures.size(); ++i) {
+    const StepFigure& figure = trainward::step_figures[i];
+    const std::string_view unit = figure.unit == FigureUnit::bytes ? "bytes"
+                                  : figure.unit == FigureUnit::ms  ? "seconds"
+                                                                   : "";
+    all[own_rows.size() + i] = {metric_of(i), figure.metric, Type::gauge,
+                                unit,         {"program"},   figure.help};
+  }
+  return all;
+}();
 
 constexpr const MetricFacts& facts(Metric metric) {
   return table.at(static_cast<std::size_t>(metric));

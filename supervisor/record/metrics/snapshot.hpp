@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/protocol/step_figures.hpp"
 #include "supervisor/decide/core/shown.hpp"
-#include "supervisor/decide/core/utilization.hpp"
 
 namespace trainward::metrics {
 
@@ -33,10 +33,9 @@ struct ProgramFigures {
   std::int64_t target_step = 0;  // 0: unknown
   std::optional<std::int64_t> kept_ms, step_ms;
   std::int64_t steps_kept = 0, steps_lost = 0, steps_replayed = 0;
-  std::optional<double> loss, evaluation_loss, grad_norm;
-  std::optional<std::int64_t> tokens, tokens_processed;
-  std::optional<double> tokens_per_second, steps_per_second;
-  core::Utilization utilization;
+  StepFigures told;  // by the newest step
+  std::optional<double> evaluation_loss, steps_per_second;
+  std::optional<std::int64_t> tokens_processed;
   std::map<std::string, std::int64_t> checkpoints;  // by state
   std::optional<std::int64_t> checkpoint_bytes, checkpoint_save_ms;
   std::int64_t cache_hits = 0, cache_misses = 0;

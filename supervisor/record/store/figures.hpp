@@ -58,18 +58,6 @@ struct StepsOfAttempt {
   std::int64_t replayed = 0;
 };
 
-// What was told of a step: a loss or norm that is not a number is infinite.
-struct ToldStep {
-  std::int64_t step = 0;
-  std::int64_t attempt = 0;
-  std::optional<double> loss, grad_norm;
-  std::optional<std::int64_t> tokens;
-  std::optional<double> tokens_per_second;
-  std::int64_t at_ms = 0;
-  std::optional<double> mfu, communication;
-  std::optional<std::int64_t> device_memory, device_memory_limit;
-};
-
 struct KeptFigures {
   std::int64_t step = 0;
   std::int64_t bytes = 0;

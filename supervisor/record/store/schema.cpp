@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/base/text.hpp"
+#include "common/protocol/step_figures.hpp"
 #include "supervisor/record/store/curve/step_pyramid.hpp"
 
 namespace trainward::store {
@@ -46,6 +47,21 @@ std::string sql_name(std::string_view name) {
 }
 
 }  // namespace
+
+const std::string& views_text() {
+  static const std::string made = [] {
+    std::string text(views_template());
+    std::string figures;
+    for (const StepFigure& figure : step_figures) {
+      const std::string column = fmt::format("s.{}", figure.name);
+      if (text.find(column + ",") != std::string::npos) continue;
+      figures += (figures.empty() ? "" : ", ") + column;
+    }
+    constexpr std::string_view place = "       {figures}\n";
+    return text.replace(text.find(place), place.size(), "       " + figures + "\n");
+  }();
+  return made;
+}
 
 int newest_version() { return migrations().back().version; }
 

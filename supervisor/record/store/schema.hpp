@@ -5,6 +5,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "common/base/error.hpp"
 #include "supervisor/record/store/rows/sqlite_connection.hpp"
@@ -22,7 +24,9 @@ struct Migration {
 std::span<const Migration> migrations();
 int newest_version();
 // The views of the newest version: drops those that are there, and makes them.
-const char* views_text();
+const std::string& views_text();
+// As views.sql has it.
+std::string_view views_template();
 
 // Refuses what is not a run database (permanent), what a newer Trainward wrote (permanent) and a
 // damaged file (corrupt). An empty file, and one that has to be migrated, pass only for a `writer`.

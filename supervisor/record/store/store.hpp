@@ -194,11 +194,11 @@ class Store {
   Result<std::vector<StepsOfAttempt>> steps_of_attempts(const std::string& program,
                                                         std::int64_t from, std::int64_t to) const;
   // The step that was done last; what its line did not tell is of the newest of 64 that did.
-  Result<std::optional<ToldStep>> newest_told(const std::string& program) const;
+  Result<std::optional<StepRow>> newest_told(const std::string& program) const;
   // Of the steps that an attempt told, the newest or the oldest but `skip`; none: there are fewer.
   enum class FromEnd { newest, oldest };
-  Result<std::optional<ToldStep>> told_by(const std::string& program, std::int64_t attempt,
-                                          FromEnd from, std::int64_t skip = 0) const;
+  Result<std::optional<StepRow>> told_by(const std::string& program, std::int64_t attempt,
+                                         FromEnd from, std::int64_t skip = 0) const;
   Result<bool> steps_were_thinned(const std::string& program) const;
   Result<std::optional<KeptFigures>> newest_kept(const std::string& program) const;
   // None: nothing was evaluated; NaN: its loss was no number.
@@ -215,6 +215,8 @@ class Store {
                                            std::int64_t limit) const;
   Result<json::object> why_json(const std::string& program,
                                 std::optional<std::int64_t> attempt) const;
+  // Of the newest step, by the names of step_figures: the numbers it told.
+  Result<json::object> figures_json(const std::string& program) const;
   // {"step", "attempt", "loss", "tokens_per_second"} of the step that was done last; {}: none was.
   Result<json::object> newest_step_json(const std::string& program) const;
   Result<json::object> report_json(const std::string& program) const;

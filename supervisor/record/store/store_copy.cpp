@@ -27,11 +27,7 @@ struct TableSql {
 TableSql sql_of(Store::Table table) {
   switch (table) {
     case Store::Table::steps:
-      return {
-          "select program, step, attempt, loss, grad_norm, learning_rate, tokens, "
-          "tokens_per_second, at, times_done, mfu, communication, device_memory, "
-          "device_memory_limit from v_steps",
-          "program", "program, step"};
+      return {"select * from v_steps", "program", "program, step"};
     case Store::Table::evaluations:
       return {"select program, step, attempt, loss, perplexity, at, times_done from v_evaluations",
               "program", "program, step"};

@@ -200,10 +200,10 @@ Status put(json::object& into, std::string_view key, Result<Document> document) 
 }  // namespace
 
 Result<json::object> Store::curve_json(const std::string& program, const CurveQuery& query) const {
-  const auto metric = std::find(measure_names.begin(), measure_names.end(), query.metric);
-  if (metric == measure_names.end()) {
+  const auto* const metric = std::ranges::find(curve_figures, query.metric, &StepFigure::name);
+  if (metric == curve_figures.end()) {
     return fail(ErrorKind::usage, fmt::format("steps have no measure '{}'", query.metric), "",
-                "loss, grad_norm, learning_rate, tokens_per_second");
+                fmt::format("{}", fmt::join(trainward::names_of(curve_figures), ", ")));
   }
   Connection& db = *impl_->connection;
   const Snapshot snapshot(db);
@@ -234,10 +234,10 @@ Result<json::object> Store::curve_json(const std::string& program, const CurveQu
       {"newest_step", whole->steps > 0 ? json::value(whole->last_step) : json::value()},
       {"bucket_steps", resolution.bucket_steps},
       {"columns",
-       columns_of(points, static_cast<std::size_t>(std::distance(measure_names.begin(), metric)))}};
+       columns_of(points, static_cast<std::size_t>(std::distance(curve_figures.begin(), metric)))}};
   const auto attempts = curve_attempts(db, program);
   if (!attempts) return tl::unexpected<Error>(attempts.error());
-  auto ok = put(curve, "lost", curve_lost(db, program, span, *attempts, *metric));
+  auto ok = put(curve, "lost", curve_lost(db, program, span, *attempts, metric->name));
   curve["attempts"] = rows_of(*attempts, span);
   if (ok) ok = put(curve, "evaluations", evaluations_of(db, program, span, buckets));
   if (ok) ok = put(curve, "checkpoints", checkpoints_of(db, program, span));

@@ -4,6 +4,7 @@
 
 #include "supervisor/record/store/chosen_attempts.hpp"
 #include "supervisor/record/store/figures.hpp"
+#include "supervisor/record/store/rows/row_sql.hpp"
 #include "supervisor/record/store/store_impl.hpp"
 
 namespace trainward::store {
@@ -11,28 +12,27 @@ namespace {
 
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-ToldStep told_step(const Row& row) {
-  ToldStep told;
-  row.read(0, told.step);
-  row.read(1, told.attempt);
-  row.read(2, told.loss);
-  row.read(3, told.grad_norm);
-  row.read(4, told.tokens);
-  row.read(5, told.tokens_per_second);
-  row.read(6, told.at_ms);
-  row.read(7, told.mfu);
-  row.read(8, told.communication);
-  row.read(9, told.device_memory);
-  row.read(10, told.device_memory_limit);
-  return told;
+// As read_row() reads it.
+std::string told_sql(std::string_view which) {
+  return fmt::format("select {} from steps {}", columns<StepRow>(), which);
 }
 
-// As told_step() reads it.
-std::string told_sql(std::string_view which) {
-  return fmt::format(
-      "select step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms, mfu, "
-      "communication, device_memory, device_memory_limit from steps {}",
-      which);
+// Whether the newest row has what lines of a log often tell apart.
+bool is_whole(const StepRow& row) {
+  return std::ranges::all_of(step_figures, [&](const StepFigure& figure) {
+    return !figure.often_apart || value_of(row, figure).has_value();
+  });
+}
+
+void fill(StepRow& newest, const StepRow& before) {
+  for (const StepFigure& figure : step_figures) {
+    if (!figure.often_apart) continue;
+    std::visit(
+        [&](auto member) {
+          if (!(newest.*member)) newest.*member = before.*member;
+        },
+        figure.member);
+  }
 }
 
 // A span without a beginning does not count.
@@ -164,42 +164,33 @@ Result<std::vector<StepsOfAttempt>> Store::steps_of_attempts(const std::string& 
   return steps;
 }
 
-Result<std::optional<ToldStep>> Store::newest_told(const std::string& program) const {
+Result<std::optional<StepRow>> Store::newest_told(const std::string& program) const {
   static const std::string newest_rows =
       told_sql("where program = ? order by attempt desc, step desc limit ?");
-  std::optional<ToldStep> newest;
+  std::optional<StepRow> newest;
   auto read = impl_->connection->each(
-      newest_rows, [&](const Row& row) { newest = told_step(row); }, program, 1);
+      newest_rows, [&](const Row& row) { newest = read_row<StepRow>(row); }, program, 1);
   if (!read) return propagate(read);
-  if (!newest || (newest->loss && newest->grad_norm && newest->tokens && newest->tokens_per_second))
-    return newest;
+  if (!newest || is_whole(*newest)) return newest;
   // Not every line of a program tells all.
   read = impl_->connection->each(
-      newest_rows,
-      [&](const Row& row) {
-        const ToldStep before = told_step(row);
-        if (!newest->loss) newest->loss = before.loss;
-        if (!newest->grad_norm) newest->grad_norm = before.grad_norm;
-        if (!newest->tokens) newest->tokens = before.tokens;
-        if (!newest->tokens_per_second) newest->tokens_per_second = before.tokens_per_second;
-      },
-      program, 64);
+      newest_rows, [&](const Row& row) { fill(*newest, read_row<StepRow>(row)); }, program, 64);
   if (!read) return propagate(read);
   return newest;
 }
 
-Result<std::optional<ToldStep>> Store::told_by(const std::string& program, std::int64_t attempt,
-                                               FromEnd from, std::int64_t skip) const {
+Result<std::optional<StepRow>> Store::told_by(const std::string& program, std::int64_t attempt,
+                                              FromEnd from, std::int64_t skip) const {
   // The index has the steps of an attempt in their order; only the row that is wanted is looked up.
   static const std::string text = told_sql(
       "where program = ?1 and attempt = ?2 and step = (select step from steps "
       "indexed by steps_by_attempt where program = ?1 and attempt = ?2 order by step ");
   static const std::string newest = text + "desc limit 1 offset ?3)";
   static const std::string oldest = text + "limit 1 offset ?3)";
-  std::optional<ToldStep> told;
+  std::optional<StepRow> told;
   auto read = impl_->connection->each(
-      from == FromEnd::newest ? newest : oldest, [&](const Row& row) { told = told_step(row); },
-      program, attempt, skip);
+      from == FromEnd::newest ? newest : oldest,
+      [&](const Row& row) { told = read_row<StepRow>(row); }, program, attempt, skip);
   if (!read) return propagate(read);
   return told;
 }

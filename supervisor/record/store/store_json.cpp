@@ -1,5 +1,6 @@
 // The documents that are one query each: status, history, events, probe, checkpoints.
 #include <algorithm>
+#include <cmath>
 
 #include "supervisor/record/store/rows/rows_json.hpp"
 #include "supervisor/record/store/store_impl.hpp"
@@ -15,6 +16,18 @@ void put_plight(json::object& row) {
   row["snag"] = held ? string_or(**held, "snag", "") : "";
   row["snag_from_ms"] = held ? int_or(**held, "from_ms", 0) : 0;
   row["waits_until_ms"] = int_or(known, "waits_until_ms", 0);
+}
+
+Result<json::object> Store::figures_json(const std::string& program) const {
+  auto newest = newest_told(program);
+  if (!newest) return propagate(newest);
+  json::object figures;
+  for (const StepFigure& figure : step_figures) {
+    if (!*newest) break;
+    const auto value = value_of(**newest, figure);
+    if (value && std::isfinite(*value)) figures[figure.name] = *value;
+  }
+  return figures;
 }
 
 Result<json::array> Store::status_json(Time now, const std::string& also) const {
@@ -46,6 +59,9 @@ Result<json::array> Store::status_json(Time now, const std::string& also) const 
                                  string_or(row, "core_state", ""), now);
     if (!share) return propagate(share);
     put_plight(row);
+    auto told = figures_json(string_or(row, "name", ""));
+    if (!told) return propagate(told);
+    row["figures"] = std::move(*told);
     row["effective_share"] = or_null(*share);
     if (int_or(row, "removed", 0) != 0) {
       row["removed"] = true;

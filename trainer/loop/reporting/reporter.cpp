@@ -56,29 +56,16 @@ void Reporter::resumed(std::int64_t step) {
 
 void Reporter::target(std::int64_t step) { sinks_.notify({{"TARGET_STEP", std::to_string(step)}}); }
 
-void Reporter::step(const Progress& progress, double grad_norm, double tokens_per_second,
-                    const StepUse& use) {
-  Message message{{"STEP", std::to_string(progress.step)},
-                  {"LOSS", fmt::format("{}", progress.loss)},
-                  {"GRAD_NORM", fmt::format("{}", grad_norm)},
-                  {"TOKENS", std::to_string(progress.tokens)},
-                  {"TOKENS_PER_SECOND", fmt::format("{:.1f}", tokens_per_second)}};
-  if (use.mfu) message.emplace_back("MFU", fmt::format("{:.4f}", *use.mfu));
-  if (use.communication) {
-    message.emplace_back("COMMUNICATION", fmt::format("{:.4f}", *use.communication));
-  }
-  if (use.memory) {
-    message.emplace_back("DEVICE_MEMORY", std::to_string(use.memory->most));
-    if (use.memory->limit) {
-      message.emplace_back("DEVICE_MEMORY_LIMIT", std::to_string(*use.memory->limit));
-    }
-  }
+void Reporter::step(std::int64_t step, const StepFigures& figures) {
+  Message message{{"STEP", std::to_string(step)}};
+  put_figures(message, figures);
   sinks_.notify(message);
 }
 
-void Reporter::log_step(const Progress& progress, double grad_norm, double tokens_per_second) {
-  line(fmt::format("step {} loss {:.4f} grad_norm {:.3f} tokens/s {:.0f}", progress.step,
-                   progress.loss, grad_norm, tokens_per_second));
+void Reporter::log_step(std::int64_t step, const StepFigures& figures) {
+  line(fmt::format("step {} loss {:.4f} grad_norm {:.3f} tokens/s {:.0f}", step,
+                   figures.loss.value_or(NAN), figures.grad_norm.value_or(NAN),
+                   figures.tokens_per_second.value_or(0)));
 }
 
 void Reporter::evaluated(std::int64_t step, double loss) {

@@ -13,10 +13,9 @@
 #include <string_view>
 
 #include "common/os/clock.hpp"
+#include "common/protocol/step_figures.hpp"
 #include "common/protocol/worker_sample.hpp"
 #include "common/wire/notifier.hpp"
-#include "trainer/loop/reporting/training_progress.hpp"
-#include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
 
@@ -43,13 +42,6 @@ struct CompiledProgram {
   std::string problem;  // why the cache could not be used; empty: it could
 };
 
-// How well a step used what it ran on; what is not known is not told.
-struct StepUse {
-  std::optional<double> mfu;            // 0 to 1
-  std::optional<double> communication;  // share of the step's time, 0 to 1
-  std::optional<DeviceMemory> memory;
-};
-
 class Reporter {
  public:
   explicit Reporter(Sinks sinks) : sinks_(std::move(sinks)) {}
@@ -61,9 +53,8 @@ class Reporter {
   void compiled(const CompiledProgram& program);
   void resumed(std::int64_t step);  // 0: a fresh start
   void target(std::int64_t step);   // the run's last, where the configuration leaves it open
-  void step(const Progress& progress, double grad_norm, double tokens_per_second,
-            const StepUse& use = {});
-  void log_step(const Progress& progress, double grad_norm, double tokens_per_second);
+  void step(std::int64_t step, const StepFigures& figures);
+  void log_step(std::int64_t step, const StepFigures& figures);
   // Of data that is not trained on; a cross-entropy, in nats.
   void evaluated(std::int64_t step, double loss);
   void sampled(const WorkerSample& sample);

@@ -20,7 +20,7 @@ constexpr std::int64_t rows_in_a_batch = 110;  // of at most eight metrics and 1
 constexpr std::int64_t verdicts_shown = 20;
 constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 
-void add_metric(json::array& metrics, const char* key, const std::optional<double>& value,
+void add_metric(json::array& metrics, std::string_view key, const std::optional<double>& value,
                 std::int64_t at_ms, std::int64_t step) {
   if (!value) return;
   // The database stores NaN as infinity.
@@ -125,7 +125,7 @@ Result<Batch> gather(const store::Store& store, const orders::TrackingOrder& ord
         const bool shown = batch.shown_step < 0 || row.step / every != batch.shown_step / every;
         if (!shown) return;
         batch.shown_step = row.step;
-        each_metric(row, [&](const char* tag, const std::optional<double>& value) {
+        each_metric(row, [&](std::string_view tag, const std::optional<double>& value) {
           add_metric(batch.metrics, tag, value, row.at_ms, row.step);
         });
       });

@@ -67,28 +67,20 @@ void Turn::on(const StepDone& e) {
   attempt.last_step = e.step;
   attempt.counter_end = e.counter_end;
   attempt.counts_run = e.of_run;
-  if (e.loss && std::isfinite(*e.loss)) history.last_loss = *e.loss;
+  if (const auto& loss = e.figures.loss; loss && std::isfinite(*loss)) history.last_loss = *loss;
   history.highest_step = std::max(history.highest_step, e.step);
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   watch.step_began_mono_ms = now_.mono;
   // What is known of its clock has changed.
   if (policy_.foreign && !policy_.watch_cpu && listening()) watch_activity();
   if (policy_.foreign && listening()) notice_patience();
-  // In place and member by member: a copy of what was just put together waits for its parts.
-  auto& record = std::get<RecordStep>(actions_.emplace_back(std::in_place_type<RecordStep>));
-  record.step = e.step;
-  record.loss = e.loss;
-  record.grad_norm = e.grad_norm;
-  record.tokens = e.tokens;
-  record.tokens_per_second = e.tokens_per_second;
-  record.learning_rate = e.learning_rate;
-  record.utilization = e.utilization;
-  record.replayed = replayed;
+  actions_.emplace_back(RecordStep{e.step, e.figures, replayed});
   if (!listening()) return;
-  if (e.loss) {
+  const auto& loss = e.figures.loss;
+  if (loss) {
     // Early steps that are done again have their early loss again: that is no jump.
     const bool spikes_matter = policy_.rollback.loss_spike && !replayed;
-    if (auto trouble = watch_loss(watch.loss, e.step, *e.loss, spikes_matter)) {
+    if (auto trouble = watch_loss(watch.loss, e.step, *loss, spikes_matter)) {
       history.trouble_step = std::max(trouble->from, began_after() + 1);
       watch.loss.high = 0;
       return kill(trouble->cause, trouble->why);

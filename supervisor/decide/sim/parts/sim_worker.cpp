@@ -163,7 +163,7 @@ void Worker::finish_step() {
   ++score.executed;
   const std::int64_t block = order_.plan.block > 0 ? order_.plan.block : m_.setup.block;
   if (step_ > score.furthest) score.tokens += block * std::max<std::int64_t>(m_.setup.batch, 1);
-  say(core::StepDone{step_, loss, 1.0, step_ * block, 1.0});
+  say(core::StepDone{step_, loss, 1.0, {}, step_ * block, 1.0});
   score.turn_to(score.now, m_.clock.true_ms);
   score.furthest = std::max(score.furthest, step_);
   if (step_ >= m_.setup.target_steps) return step_ == saved_step_ ? exit(0) : begin_save();

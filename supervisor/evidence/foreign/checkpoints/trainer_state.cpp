@@ -50,7 +50,7 @@ class StateListener : public JsonListener {
  private:
   struct Entry {
     std::int64_t step = 0;
-    Measures measures;
+    StepFigures measures;
   };
   static bool is_entry(JsonWay at) {
     return at.size() == 2 && at[0].key == "log_history" && at[1].list;

@@ -1,8 +1,8 @@
 #include "supervisor/evidence/foreign/formats/fields.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "common/base/number_in.hpp"
 #include "supervisor/evidence/foreign/formats/letters.hpp"
 
 namespace trainward::foreign {
@@ -144,9 +144,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 
 std::optional<double> real_number(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
+  if (const auto value = number_in<double>(text)) return value;
   if (const auto whole = whole_number(text)) return static_cast<double>(*whole);
   return std::nullopt;
 }

@@ -8,18 +8,9 @@
 #include <optional>
 #include <string_view>
 
-namespace trainward::foreign {
+#include "common/protocol/step_figures.hpp"
 
-struct Measures {
-  std::optional<double> loss;  // may be nan or infinite, as printed
-  std::optional<double> learning_rate;
-  std::optional<double> grad_norm;
-  std::optional<std::int64_t> tokens;
-  std::optional<double> tokens_per_second;
-  std::optional<double> mfu = {};                  // 0 to 1
-  std::optional<std::int64_t> device_memory = {};  // bytes
-  friend bool operator==(const Measures&, const Measures&) = default;
-};
+namespace trainward::foreign {
 
 struct Reading {
   enum class Kind : std::uint8_t {
@@ -35,9 +26,9 @@ struct Reading {
   std::optional<std::int64_t> total;  // the counter's last value, as "60/500" has it
   std::optional<std::int64_t> epoch;  // from 0 or 1, as printed
   std::optional<std::int64_t> epochs;
-  bool in_epoch = false;  // the counter restarts each epoch
-  bool labelled = false;  // a bar that says what it is of, in words
-  Measures measures = {};
+  bool in_epoch = false;                // the counter restarts each epoch
+  bool labelled = false;                // a bar that says what it is of, in words
+  StepFigures measures = {};            // a loss may be nan or infinite, as printed
   std::optional<double> held_out = {};  // loss of data that is not trained on
   std::uint64_t shape = 0;              // lines of one origin have one shape
 };

@@ -100,7 +100,21 @@ bool is_rate_of_tokens(const Key& key, std::string_view unit) {
   return key.has({"tok", "tokens", "token"}) && key.has({"s", "sec", "second"});
 }
 
-Understood of(Meaning meaning) { return {meaning, 0, false, false, false}; }
+Understood of(Meaning meaning) {
+  Understood understood;
+  understood.meaning = meaning;
+  return understood;
+}
+
+// The words that end the key are the figure's name: "input_wait_ms", "train/input wait ms".
+bool is_name(const Key& key, std::string_view name) {
+  for (std::size_t back = 0; !name.empty(); ++back) {
+    const auto cut = name.rfind('_');
+    if (!same_word(key.last(back), name.substr(cut + 1))) return false;
+    name = cut == std::string_view::npos ? std::string_view() : name.substr(0, cut);
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -110,6 +124,12 @@ Understood understand(std::string_view text, std::string_view unit) {
   Understood understood;
   understood.no_words = key.empty();
   if (key.empty()) return understood;
+  for (const StepFigure& figure : step_figures) {
+    if (!figure.by_name || !is_name(key, figure.name)) continue;
+    understood.meaning = Meaning::named;
+    understood.figure = &figure;
+    return understood;
+  }
   if (is_loss(key)) return understand_loss(key);
   const std::string_view last = key.last();
   if (same_word(last, "lr")) return of(Meaning::learning_rate);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/protocol/step_figures.hpp"
+
 namespace trainward::foreign {
 
 enum class Meaning : std::uint8_t {
@@ -19,6 +21,7 @@ enum class Meaning : std::uint8_t {
   tokens_per_second,
   mfu,            // model FLOPs utilization, in percent
   device_memory,  // in GiB
+  named,          // a figure that names its unit, by its name in the table: Understood::figure
 };
 
 struct Understood {
@@ -29,6 +32,7 @@ struct Understood {
   bool no_words = false;
   bool held_out = false;    // "val step"
   bool names_loss = false;  // "loss at step": the loss comes after it
+  const StepFigure* figure = nullptr;
 };
 // `key` as printed: the last four words of it count. `unit` as in "8123 tok/s".
 Understood understand(std::string_view key, std::string_view unit);

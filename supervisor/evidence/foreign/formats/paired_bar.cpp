@@ -89,7 +89,7 @@ const PairedBar::Seen* PairedBar::choose() const {
   return equals == 1 ? best : nullptr;
 }
 
-std::vector<Step> PairedBar::measures(const Measures& measures) {
+std::vector<Step> PairedBar::measures(const StepFigures& measures) {
   lines_ = std::min(lines_ + 1, 2);
   if (chosen_) {
     if (held_) {
@@ -122,7 +122,7 @@ void PairedBar::logged_at(std::int64_t raw) {
   last_log_ = raw;
 }
 
-Step PairedBar::step_at(std::int64_t raw, const Measures& measures) {
+Step PairedBar::step_at(std::int64_t raw, const StepFigures& measures) {
   newest_ = base_ + raw;
   const bool tells = chosen_ && chosen_->total && *chosen_->total >= raw;
   return {newest_, measures, tells ? base_ + *chosen_->total : 0, true};

@@ -19,7 +19,7 @@ namespace trainward::foreign {
 class PairedBar {
  public:
   std::vector<Step> bar(const Reading& reading);
-  std::vector<Step> measures(const Measures& measures);
+  std::vector<Step> measures(const StepFigures& measures);
   // The training is over; another may follow, with a bar of its own. What the old one still draws,
   // because the line that says so came faster on the other stream, counts.
   void finish();
@@ -44,15 +44,15 @@ class PairedBar {
   const Seen* choose() const;
   std::vector<Step> drawn_late(const Reading& reading);
   void logged_at(std::int64_t raw);
-  Step step_at(std::int64_t raw, const Measures& measures = {});
+  Step step_at(std::int64_t raw, const StepFigures& measures = {});
 
   std::deque<Seen> bars_;
   std::optional<Seen> chosen_;
   std::optional<Seen> ended_;  // the bar of a training that is over, with its newest step
   int lines_ = 0;
   std::optional<std::int64_t> held_;
-  std::optional<Measures> pending_;  // of a step that is not drawn yet
-  bool pending_known_ = false;       // its step was told already
+  std::optional<StepFigures> pending_;  // of a step that is not drawn yet
+  bool pending_known_ = false;          // its step was told already
   std::int64_t last_raw_ = 0;
   std::int64_t last_log_ = 0;
   std::int64_t log_every_ = 0;

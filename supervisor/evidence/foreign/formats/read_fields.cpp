@@ -38,7 +38,7 @@ void Line::take_without_words(const Field& field) {
 }
 
 void Line::take_measure(const Field& field, Understood understood) {
-  Measures& measures = reading.measures;
+  StepFigures& measures = reading.measures;
   const auto value = real_number(field.number);
   if (!value) return;
   const bool percent = field.glued && field.unit == "%";
@@ -69,6 +69,9 @@ void Line::take_measure(const Field& field, Understood understood) {
       if (*value >= 0 && *value < most_gib) {
         measures.device_memory = static_cast<std::int64_t>(*value * (1 << 30));
       }
+      break;
+    case Meaning::named:
+      put(measures, *understood.figure, *value);
       break;
     case Meaning::tokens:
       if (!measures.tokens && !field.glued) measures.tokens = whole_number(field.number);

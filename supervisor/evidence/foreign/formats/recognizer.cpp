@@ -27,35 +27,12 @@ std::size_t place_of(const Format& format) {
 
 const Format& huggingface() { return formats().front(); }
 
-std::optional<double> known(std::optional<double> value) {
-  return value && std::isfinite(*value) ? value : std::nullopt;
-}
-
-bool any(const std::vector<Step>& steps, bool (*has)(const Measures&)) {
-  return std::any_of(steps.begin(), steps.end(),
-                     [has](const Step& step) { return has(step.measures); });
-}
-
 std::string what_is_told(const std::vector<Step>& steps) {
   std::vector<std::string_view> words{"step"};
-  if (any(steps, [](const Measures& m) { return m.loss.has_value(); })) words.emplace_back("loss");
-  if (any(steps, [](const Measures& m) { return m.learning_rate.has_value(); })) {
-    words.emplace_back("learning rate");
-  }
-  if (any(steps, [](const Measures& m) { return m.grad_norm.has_value(); })) {
-    words.emplace_back("gradient norm");
-  }
-  if (any(steps, [](const Measures& m) { return m.tokens.has_value(); })) {
-    words.emplace_back("tokens");
-  }
-  if (any(steps, [](const Measures& m) { return m.tokens_per_second.has_value(); })) {
-    words.emplace_back("tokens a second");
-  }
-  if (any(steps, [](const Measures& m) { return m.mfu.has_value(); })) {
-    words.emplace_back("MFU");
-  }
-  if (any(steps, [](const Measures& m) { return m.device_memory.has_value(); })) {
-    words.emplace_back("device memory");
+  for (const StepFigure& figure : step_figures) {
+    const bool told = std::ranges::any_of(
+        steps, [&](const Step& step) { return value_of(step.measures, figure).has_value(); });
+    if (told) words.push_back(figure.title);
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -169,19 +146,10 @@ void Recognizer::tell(const Step& step, Events& events) {
   told_ = true;
   resting_ = {};
   others_ = 0;
-  const Measures& measures = step.measures;
-  std::optional<double> loss = measures.loss;
-  if (loss) bad_losses_ = std::isfinite(*loss) ? 0 : bad_losses_ + 1;
-  if (loss && !std::isfinite(*loss) && bad_losses_ < enough_bad_losses) loss.reset();
-  events.emplace_back(core::StepDone{{step.step},
-                                     loss,
-                                     known(measures.grad_norm),
-                                     measures.tokens,
-                                     known(measures.tokens_per_second),
-                                     known(measures.learning_rate),
-                                     {.mfu = measures.mfu, .device_memory = measures.device_memory},
-                                     {step.counter_end},
-                                     step.of_run});
+  StepFigures told = plausible(step.measures);
+  if (told.loss) bad_losses_ = std::isfinite(*told.loss) ? 0 : bad_losses_ + 1;
+  if (told.loss && !std::isfinite(*told.loss) && bad_losses_ < enough_bad_losses) told.loss.reset();
+  events.emplace_back(core::StepDone{{step.step}, told, {step.counter_end}, step.of_run});
   if (step.last()) rest("save", events);
 }
 

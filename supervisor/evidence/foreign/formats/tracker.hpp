@@ -17,7 +17,7 @@ namespace trainward::foreign {
 
 struct Step {
   std::int64_t step = 0;
-  Measures measures = {};
+  StepFigures measures = {};
   std::int64_t counter_end = 0;  // the last step of its counter; 0: it does not say
   bool of_run = false;           // which is the run's, as far as it says, and not an epoch's
   [[nodiscard]] bool last() const { return of_run && counter_end == step; }

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t most_lines = 256;
 
 // Both are written from the same number; one of them may be rounded to four places.
-bool same_loss(const Measures& line, const Measures& logged) {
+bool same_loss(const StepFigures& line, const StepFigures& logged) {
   if (!line.loss || !logged.loss) return false;
   if (std::isnan(*line.loss) || std::isnan(*logged.loss)) {
     return std::isnan(*line.loss) && std::isnan(*logged.loss);
@@ -19,12 +19,12 @@ bool same_loss(const Measures& line, const Measures& logged) {
 
 }  // namespace
 
-Step UnpairedLog::next(const Measures& measures) {
+Step UnpairedLog::next(const StepFigures& measures) {
   newest_ += every_;
   return {newest_, measures};
 }
 
-std::vector<Step> UnpairedLog::line(const Measures& measures) {
+std::vector<Step> UnpairedLog::line(const StepFigures& measures) {
   if (!measures.loss) return {};
   ++count_;
   lines_.push_back(measures);
@@ -35,7 +35,7 @@ std::vector<Step> UnpairedLog::line(const Measures& measures) {
 
 std::vector<Step> UnpairedLog::learn(const TrainerLog& log) {
   if (log.steps.empty() || log.steps.back().step <= newest_) return {};
-  const auto last = std::find_if(lines_.rbegin(), lines_.rend(), [&](const Measures& line) {
+  const auto last = std::find_if(lines_.rbegin(), lines_.rend(), [&](const StepFigures& line) {
     return same_loss(line, log.steps.back().measures);
   });
   if (last == lines_.rend()) return {};

@@ -21,16 +21,16 @@ struct TrainerLog {
 
 class UnpairedLog {
  public:
-  std::vector<Step> line(const Measures& measures);
+  std::vector<Step> line(const StepFigures& measures);
   // Empty when none of the lines is the last of the list.
   std::vector<Step> learn(const TrainerLog& log);
 
  private:
-  Step next(const Measures& measures);
+  Step next(const StepFigures& measures);
 
-  std::deque<Measures> lines_;  // the newest last
-  std::size_t count_ = 0;       // of all lines
-  std::int64_t every_ = 0;      // 0: nothing was learned yet
+  std::deque<StepFigures> lines_;  // the newest last
+  std::size_t count_ = 0;          // of all lines
+  std::int64_t every_ = 0;         // 0: nothing was learned yet
   std::int64_t newest_ = 0;
 };
 

@@ -20,7 +20,7 @@ struct CurveSpan {
 
 // A row a range: {"attempt", "from", "to", "step": [], "mean": []}. A few thousand points in all,
 // of the longest ranges where there are many; ranges that were thinned out are left out. `metric`
-// is one of measure_names.
+// is the name of one of curve_figures.
 Result<json::array> curve_lost(Connection& db, const std::string& program, CurveSpan span,
                                const std::vector<CurveAttempt>& attempts, std::string_view metric);
 

@@ -29,10 +29,6 @@ double bounded_sum(double a, double b) {
   return std::clamp(a + b, -most, most);
 }
 
-std::array<std::optional<double>, measure_names.size()> told_by(const StepRow& row) {
-  return {row.loss, row.grad_norm, row.learning_rate, row.tokens_per_second};
-}
-
 }  // namespace
 
 void Measure::add(const std::optional<double>& told) {
@@ -74,8 +70,9 @@ void StepBucket::add(const StepRow& row) {
   last_step = row.step;
   last_ms = std::max(last_ms, row.at_ms);
   if (row.tokens) tokens = row.tokens;
-  const auto told = told_by(row);
-  for (std::size_t i = 0; i < told.size(); ++i) measures[i].add(told[i]);
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    measures[i].add(value_of(row, curve_figures[i]));
+  }
   ++steps;
 }
 

@@ -11,10 +11,6 @@
 
 namespace trainward::store {
 
-// What steps tell beside their tokens, in the order of StepBucket::measures.
-inline constexpr std::array<std::string_view, 4> measure_names{"loss", "grad_norm", "learning_rate",
-                                                               "tokens_per_second"};
-
 // Of the steps that told it.
 struct Measure {
   std::optional<double> least = {};  // of the numbers; none if there were no numbers
@@ -41,7 +37,8 @@ struct StepBucket {
   std::int64_t last_ms = 0;
   std::optional<std::int64_t> tokens = {};  // of the last step that told them
   std::optional<double> least_loss = {};
-  std::array<Measure, measure_names.size()> measures = {};
+  // In the order of curve_figures.
+  std::array<Measure, curve_figures.size()> measures = {};
 
   void add(const StepRow& row);
   void add_replaced(const StepRow& row);  // a newer attempt made this step

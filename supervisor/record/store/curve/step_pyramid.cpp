@@ -19,9 +19,9 @@ std::string bucket_columns() {
   std::string text;
   for (const std::string_view name : plain_columns) text += fmt::format("{}, ", name);
   text += "least_loss";
-  for (const std::string_view measure : measure_names) {
+  for (const StepFigure& figure : curve_figures) {
     for (const std::string_view column : measure_columns) {
-      text += fmt::format(", {}_{}", measure, column);
+      text += fmt::format(", {}_{}", figure.name, column);
     }
   }
   return text;
@@ -29,7 +29,7 @@ std::string bucket_columns() {
 
 constexpr int first_measure_column = static_cast<int>(plain_columns.size()) + 1;
 constexpr int columns_of_buckets =
-    first_measure_column + static_cast<int>(measure_names.size() * measure_columns.size());
+    first_measure_column + static_cast<int>(curve_figures.size() * measure_columns.size());
 
 // From a row that has the bucket's columns after its number.
 StepBucket read_bucket(const Row& row) {

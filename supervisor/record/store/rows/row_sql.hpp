@@ -13,7 +13,8 @@
 namespace trainward::store {
 
 template <typename R>
-using Members = boost::describe::describe_members<R, boost::describe::mod_public>;
+using Members = boost::describe::describe_members<R, boost::describe::mod_public |
+                                                         boost::describe::mod_inherited>;
 
 // Names with commas between them, in quotes: a column may have a word of SQL for its name.
 template <typename R>

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "common/protocol/step_figures.hpp"
+
 namespace trainward::store {
 
 // Times are wall-clock milliseconds since 1970 in *_ms columns.
@@ -75,22 +77,13 @@ struct EvidenceRow {
 BOOST_DESCRIBE_STRUCT(EvidenceRow, (), (source, weight, cause, text, location))
 
 // What nobody told is null. A loss or norm that is not a number is stored as infinite.
-struct StepRow {
+struct StepRow : StepFigures {
   std::int64_t step = 0;
   std::int64_t attempt = 0;
-  std::optional<double> loss = {};
-  std::optional<double> grad_norm = {};
-  std::optional<std::int64_t> tokens = {};  // in all, since step 0
-  std::optional<double> tokens_per_second = {};
   std::int64_t at_ms = 0;
   bool replayed = false;  // an earlier attempt had done this step already and lost it
-  std::optional<double> learning_rate = {};
-  std::optional<double> mfu = {}, communication = {};  // core/utilization.hpp
-  std::optional<std::int64_t> device_memory = {}, device_memory_limit = {};
 };
-BOOST_DESCRIBE_STRUCT(StepRow, (),
-                      (step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms, replayed,
-                       learning_rate, mfu, communication, device_memory, device_memory_limit))
+BOOST_DESCRIBE_STRUCT(StepRow, (StepFigures), (step, attempt, at_ms, replayed))
 
 struct EvaluationRow {
   std::int64_t step = 0;  // after which it was made

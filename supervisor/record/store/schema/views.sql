@@ -227,13 +227,14 @@ select id,
        "by"
 from events;
 
--- The loss curve: a row per step, as the newest attempt that did it saw it.
+-- The loss curve: a row per step, as the newest attempt that did it saw it. {figures}: those of
+-- common/protocol/step_figures.hpp that are not named before it.
 create view v_steps as
 select s.program, s.step, s.attempt, s.loss, s.grad_norm, s.learning_rate, s.tokens,
        s.tokens_per_second,
        strftime('%Y-%m-%dT%H:%M:%fZ', s.at_ms / 1000.0, 'unixepoch') as at,
        (select count(*) from steps r where r.program = s.program and r.step = s.step) as times_done,
-       s.mfu, s.communication, s.device_memory, s.device_memory_limit
+       {figures}
 from steps s
 where s.attempt = (select max(n.attempt) from steps n
                    where n.program = s.program and n.step = s.step);

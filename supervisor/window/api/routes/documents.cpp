@@ -75,18 +75,18 @@ void add_documents(Table& table) {
                             (*why)["log"] = log_excerpt(*why, static_cast<int>(lines));
                           return why;
                         });
-  table.read_of_program(
-      "curve",
-      {{.name = "from", .least = 0},
-       {.name = "to", .least = 0},
-       {.name = "buckets", .least = 1},
-       {.name = "metric", .words = {"loss", "grad_norm", "learning_rate", "tokens_per_second"}}},
-      [](const Store& store, const Asked& asked) {
-        return store.curve_json(asked.name(),
-                                {asked.number("from"), asked.number("to"),
-                                 asked.number("buckets").value_or(Store::CurveQuery{}.buckets),
-                                 asked.word("metric", "loss")});
-      });
+  table.read_of_program("curve",
+                        {{.name = "from", .least = 0},
+                         {.name = "to", .least = 0},
+                         {.name = "buckets", .least = 1},
+                         {.name = "metric", .words = names_of(curve_figures)}},
+                        [](const Store& store, const Asked& asked) {
+                          return store.curve_json(
+                              asked.name(),
+                              {asked.number("from"), asked.number("to"),
+                               asked.number("buckets").value_or(Store::CurveQuery{}.buckets),
+                               asked.word("metric", "loss")});
+                        });
   table.read_of_program("ledger", {{.name = "window", .least = 1}},
                         [](const Store& store, const Asked& asked) {
                           return store.ledger_json(asked.name(), asked.number("window"), now());

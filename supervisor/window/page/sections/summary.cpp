@@ -100,6 +100,12 @@ Html beside(const views::Told& told, const Documents& documents) {
                        {figures_of(*told.row, points, documents.view.now_ms)})});
 }
 
+Html newest_step(const json::object& row) {
+  const std::string text = views::newest_step_text(row);
+  if (text.empty()) return {};
+  return element("p", {{"class", "muted"}}, {"Newest step: " + text + "."});
+}
+
 Html program_of(const views::Told& told, const Documents& documents) {
   const View& view = documents.view;
   const bool row = view.program.empty();
@@ -115,7 +121,8 @@ Html program_of(const views::Told& told, const Documents& documents) {
            "p", {{"class", tone}},
            {element("span", {{"class", "glyph"}, {"aria-hidden", "true"}}, {told.sentence.glyph}),
             " ", element("strong", {}, {name}), " ", element("span", {}, {told.sentence.text})}),
-       row ? beside(told, documents) : Html(), todo_of(told.sentence), buttons_of(told, view)});
+       row ? beside(told, documents) : newest_step(*told.row), todo_of(told.sentence),
+       buttons_of(told, view)});
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class ReportPage : public CtlTest {
     EXPECT_TRUE(store->add_evidence(
         "a", 1, {"log rule", 70, "host_oom", "MemoryError: the line", "stderr.log:2"}));
     for (std::int64_t step = 1; step <= 40; ++step) {
-      EXPECT_TRUE(store->add_step("a", {.step = step, .attempt = 1, .loss = 3.0, .at_ms = now_ms}));
+      EXPECT_TRUE(store->add_step("a", {{.loss = 3.0}, step, 1, now_ms}));
     }
     std::filesystem::create_directories(attempt_);
     std::ofstream(attempt_ / "stderr.log") << "before\nMemoryError: the line\nafter\n";

@@ -216,7 +216,7 @@ TEST(Need, OneEndQuarantinesOnce) {
     world.feed(failed("lost", Cause::device_lost, "chip is gone"), 100);
   }
   EXPECT_EQ(world.state.boards.board_record.quarantined_until_wall_ms - world.time.wall,
-            world.policy.quarantine.first_ms);
+            world.policy.quarantine.for_ms);
 }
 
 // The next attempt begins in the turn in which the one before ends.

@@ -52,7 +52,9 @@ struct OwnPlace : World {
 TEST(OwnPlace, WhatFailsBehindItsLastStepIsGivenUpSoonAndSaysThatAllIsDone) {
   OwnPlace world;
   for (std::int64_t step = 1; step <= 30; ++step) {
-    world.feed(StepDone{.step = {step}, .loss = 1.0, .counter_end = {30}, .of_run = true}, 10);
+    world.feed(
+        StepDone{.step = {step}, .figures = {.loss = 1.0}, .counter_end = {30}, .of_run = true},
+        10);
   }
   WorkerExited failed = exited_with(1);
   failed.matches = {{"data-file", Cause::data, 45, "FileNotFoundError: checkpoint-20", ""}};
@@ -66,7 +68,8 @@ TEST(OwnPlace, WhatFailsBehindItsLastStepIsGivenUpSoonAndSaysThatAllIsDone) {
 
 TEST(OwnPlace, WhatAWaitMayCureIsWaitedForBehindTheLastStepToo) {
   OwnPlace world;
-  world.feed(StepDone{.step = {1}, .loss = 1.0, .counter_end = {1}, .of_run = true}, 10);
+  world.feed(StepDone{.step = {1}, .figures = {.loss = 1.0}, .counter_end = {1}, .of_run = true},
+             10);
   WorkerExited failed = exited_with(1);
   failed.matches = {{"full", Cause::disk, 60, "No space left on device", ""}};
   world.feed(failed, 10);
@@ -77,7 +80,7 @@ TEST(OwnPlace, WhatAWaitMayCureIsWaitedForBehindTheLastStepToo) {
 // Somebody has ended its shell, and what the shell had started saves.
 TEST(OwnPlace, WhatOutlivesItsFirstProcessHasTheTimeOfAStop) {
   OwnPlace world;
-  world.feed(StepDone{.step = {1}, .loss = 1.0}, 10);
+  world.feed(StepDone{{1}, 1.0}, 10);
   world.feed(Outlived{"process 7 (python3)"}, 10);
   EXPECT_EQ(world.state.stage, Stage::stopping);
   EXPECT_THAT(world.state.reason, HasSubstr("process 7 (python3)"));
@@ -202,15 +205,11 @@ TEST(Unseen, AnHourOfLifeIsNoAttemptInVainWhereStepsAreUnknown) {
 
 TEST(Unseen, WhatNobodyToldIsNotRecordedAsANumber) {
   World world;
-  world.run_to_training().feed(StepDone{1}, 10).feed(StepDone{2, 2.5, {}, 64}, 10);
+  world.run_to_training().feed(StepDone{1}, 10).feed(StepDone{2, 2.5, {}, {}, 64}, 10);
   const auto steps = world.every<RecordStep>();
   ASSERT_EQ(steps.size(), 2U);
-  EXPECT_EQ(steps[0].loss, std::nullopt);
-  EXPECT_EQ(steps[0].grad_norm, std::nullopt);
-  EXPECT_EQ(steps[0].tokens, std::nullopt);
-  EXPECT_EQ(steps[0].tokens_per_second, std::nullopt);
-  EXPECT_EQ(steps[1].loss, 2.5);
-  EXPECT_EQ(steps[1].tokens, 64);
+  EXPECT_EQ(steps[0].figures, StepFigures{});
+  EXPECT_EQ(steps[1].figures, (StepFigures{.loss = 2.5, .tokens = 64}));
   EXPECT_THAT(world.state.watch.loss.recent, ElementsAre(2.5));
 }
 

@@ -226,18 +226,18 @@ TEST(Recovery, TheEarlyLossOfReplayedStepsIsNoSpike) {
   World world;
   world.run_to_training();
   for (std::int64_t step = 1; step <= 200; ++step) {
-    world.feed(StepDone{step, step < 100 ? 5.0 : 0.4, 1, step, 1}, 10);
+    world.feed(StepDone{step, step < 100 ? 5.0 : 0.4, 1, {}, step, 1}, 10);
   }
   // All its checkpoints but the first were lost with it.
   world.feed(WorkerExited{}).feed(TimerFired{}, world.policy.backoff.max_ms);
   world.attempt_to_training(10);
   for (std::int64_t step = 11; step <= 200; ++step) {
-    world.feed(StepDone{step, step < 100 ? 5.0 : 0.4, 1, step, 1}, 10);
+    world.feed(StepDone{step, step < 100 ? 5.0 : 0.4, 1, {}, step, 1}, 10);
     ASSERT_FALSE(world.state.current.kill.has_value())
         << step << ": " << world.state.current.kill->why;
   }
   for (std::int64_t step = 201; step <= 210 && !world.state.current.kill; ++step) {
-    world.feed(StepDone{step, 5.0, 1, step, 1}, 10);
+    world.feed(StepDone{step, 5.0, 1, {}, step, 1}, 10);
   }
   ASSERT_TRUE(world.state.current.kill.has_value());
   EXPECT_EQ(world.state.current.kill->cause, Cause::loss_spike);

@@ -127,7 +127,7 @@ TEST(Step, CompilingForAnHourIsNotAHang) {
 TEST(Step, StartingBelowTheCheckpointItWasGivenIsAFault) {
   World world;
   world.run_to_training(100);
-  world.feed(StepDone{1, 5.0, 1, 10, 1});
+  world.feed(StepDone{1, 5.0, 1, {}, 10, 1});
   ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
   world.feed(ended_by(9));
   EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::resume_contract);
@@ -150,7 +150,7 @@ TEST(Step, AConfigurationErrorIsNotRetried) {
 
 TEST(Step, ThatEverythingWasTriedIsSaidOnlyWhenSomethingWas) {
   const auto no_number = [](std::int64_t step) {
-    return StepDone{step, std::numeric_limits<double>::infinity(), 1.0, step * 10, 100};
+    return StepDone{step, std::numeric_limits<double>::infinity(), 1.0, {}, step * 10, 100};
   };
   World first;
   first.run_to_training().feed(no_number(1)).feed(ended_by(9));
@@ -245,7 +245,7 @@ TEST(Step, RestartStopsThenStarts) {
 TEST(Step, WorkDoneWhileStoppingStillCounts) {
   World world;
   world.run_to_training().steps(1, 3).feed(StopRequested{"operator", false});
-  world.feed(StepDone{4, 1, 1, 40, 1}).feed(CheckpointReported{"/c/step-4", 4});
+  world.feed(StepDone{4, 1, 1, {}, 40, 1}).feed(CheckpointReported{"/c/step-4", 4});
   EXPECT_EQ(world.state.current.last_step, Step{4});
   EXPECT_THAT(world.newest<VerifyCheckpoint>(), SizeIs(1));
 }
@@ -254,7 +254,7 @@ TEST(Step, ALateHeartbeatOfADeadWorkerChangesNothing) {
   World world;
   world.run_to_training().steps(1, 3).feed(exited_with(0));
   const State before = world.state;
-  world.feed(StepDone{4, 1, 1, 40, 1}).feed(exited_with(1)).feed(WorkerStarted{7});
+  world.feed(StepDone{4, 1, 1, {}, 40, 1}).feed(exited_with(1)).feed(WorkerStarted{7});
   EXPECT_EQ(world.state, before);
   EXPECT_THAT(world.last, IsEmpty());
 }

@@ -37,7 +37,7 @@ struct World {
     return feed(PhaseEntered{"train"}, 5);
   }
   World& steps(std::int64_t from, std::int64_t to, std::int64_t each_ms = 10) {
-    for (std::int64_t s = from; s <= to; ++s) feed(StepDone{s, 1.0, 1.0, s * 10, 100}, each_ms);
+    for (std::int64_t s = from; s <= to; ++s) feed(StepDone{s, 1.0, 1.0, {}, s * 10, 100}, each_ms);
     return *this;
   }
 

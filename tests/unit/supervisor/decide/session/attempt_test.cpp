@@ -47,7 +47,7 @@ TEST(Attempt, WhileItIsBehindNoDeadlinePasses) {
   daemon.train();
   for (std::int64_t step = 2; step <= 40; ++step) {
     world.pass(daemon.policy.deadlines.train_floor_ms / 2);
-    world.say(core::StepDone{step, 2.0, 1, 1, 1});
+    world.say(core::StepDone{step, 2.0, 1, {}, 1, 1});
   }
   daemon.hear();
   EXPECT_EQ(world.times("signal kill"), 0);

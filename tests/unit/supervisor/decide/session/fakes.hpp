@@ -101,7 +101,7 @@ class FakeDaemon final : private Database, private Records, private Hands, priva
     tell(core::CheckpointSelected{});
     w_.say(core::WorkerStarted{41});
     w_.say(core::PhaseEntered{"train"});
-    w_.say(core::StepDone{1, 2.0, 1.0, 100, 10});
+    w_.say(core::StepDone{1, 2.0, 1.0, {}, 100, 10});
     hear();
   }
   void recover(bool machine_restarted = false) {

@@ -68,11 +68,11 @@ TEST(Recovery, EachRecordOfTheJournalCountsOnce) {
   {
     FakeDaemon daemon(world);
     daemon.train();
-    world.say(core::StepDone{2, 2.0, 1, 1, 1});
+    world.say(core::StepDone{2, 2.0, 1, {}, 1, 1});
     daemon.hear();
   }
   world.piece = 3;
-  for (std::int64_t step = 3; step <= 20; ++step) world.say(core::StepDone{step, 2.0, 1, 1, 1});
+  for (std::int64_t step = 3; step <= 20; ++step) world.say(core::StepDone{step, 2.0, 1, {}, 1, 1});
   FakeDaemon next(world);
   next.recover();
   const auto steps = world.all<core::RecordStep>();

@@ -22,7 +22,8 @@ TEST(Session, ABurstIsOneTurn) {
   FakeDaemon daemon(world);
   daemon.train();
   const int before = world.times("commit");
-  for (std::int64_t step = 2; step <= 100; ++step) world.say(core::StepDone{step, 2.0, 1, 1, 1});
+  for (std::int64_t step = 2; step <= 100; ++step)
+    world.say(core::StepDone{step, 2.0, 1, {}, 1, 1});
   daemon.hear();
   EXPECT_EQ(world.times("commit"), before + 1);
   EXPECT_EQ(world.state.current.last_step.number, 100);
@@ -36,7 +37,8 @@ TEST(Session, ALongJournalIsATurnAPiece) {
   FakeDaemon daemon(world);
   daemon.train();
   const int before = world.times("commit");
-  for (std::int64_t step = 2; step <= 101; ++step) world.say(core::StepDone{step, 2.0, 1, 1, 1});
+  for (std::int64_t step = 2; step <= 101; ++step)
+    world.say(core::StepDone{step, 2.0, 1, {}, 1, 1});
   daemon.hear();
   EXPECT_EQ(world.times("commit"), before + 10);
   EXPECT_THAT(world.all<core::RecordStep>(), SizeIs(101)) << "each once";
@@ -105,7 +107,7 @@ TEST(Refusal, WhatItSaidMeanwhileIsCountedOnce) {
   const JournalPlace before = world.place;
   world.refuses = true;
   for (std::int64_t step = 2; step <= 20; ++step) {
-    world.say(core::StepDone{step, 2.0, 1, 1, 1});
+    world.say(core::StepDone{step, 2.0, 1, {}, 1, 1});
     daemon.hear();
     daemon.pass(500);
   }
@@ -180,7 +182,7 @@ TEST(Deadline, WhatTheJournalHoldsIsHeardBeforeTheVerdict) {
   FakeDaemon daemon(world);
   daemon.train();
   world.pass(*core::next_timer(world.state) - world.time.mono - 1);
-  world.say(core::StepDone{2, 2.0, 1, 1, 1});  // nobody has told of it
+  world.say(core::StepDone{2, 2.0, 1, {}, 1, 1});  // nobody has told of it
   daemon.pass(2);
   EXPECT_EQ(world.times("signal kill"), 0);
   EXPECT_EQ(world.state.current.last_step.number, 2);
@@ -193,7 +195,7 @@ TEST(Ending, IsToldAfterTheWholeJournal) {
   world.piece = 4;
   FakeDaemon daemon(world);
   daemon.train();
-  for (std::int64_t step = 2; step <= 30; ++step) world.say(core::StepDone{step, 2.0, 1, 1, 1});
+  for (std::int64_t step = 2; step <= 30; ++step) world.say(core::StepDone{step, 2.0, 1, {}, 1, 1});
   world.say(exited_with(0));
   daemon.session().shim_ended();  // before any of it was read
   daemon.run();

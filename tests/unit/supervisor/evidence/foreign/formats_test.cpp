@@ -26,8 +26,8 @@ TEST(Formats, HuggingFacesLossesAreGivenTheStepsOfItsBar) {
       bar("", 60, 60) + "\n{'train_runtime': 81.2, 'train_loss': 1.1, 'epoch': 1.0}\n";
   EXPECT_THAT(
       recognized(log),
-      ElementsAre("noticed: recognised the output of Hugging Face Trainer: step, loss, learning "
-                  "rate, gradient norm; steps come from the progress bar",
+      ElementsAre("noticed: recognised the output of Hugging Face Trainer: step, loss, gradient "
+                  "norm, learning rate; steps come from the progress bar",
                   "step 1 - -", "step 5 2.4512 -", "step 9 - -", "step 10 - -", "step 14 2.25 -",
                   "step 15 2.125 -", "evaluated 15 2.0625", "step 60 - -", "phase save"))
       << "from the third line on it is known which step a loss is of";
@@ -119,6 +119,18 @@ TEST(Formats, NanoGpt) {
                   "step 10 9.5 - mfu 0.4122", "step 20 8.75 - mfu 0.4124", "evaluated 250 8.25"));
 }
 
+// A figure that has its unit in its name needs no format of its own.
+TEST(Formats, AFigureIsReadByItsName) {
+  Recognizer recognizer;
+  Events events;
+  for (int step = 1; step <= 4; ++step) {
+    recognizer.take(fmt::format("step: {} loss: 2.5 input_wait_ms: 1{}.25", step, step), events);
+  }
+  const auto* told = std::get_if<core::StepDone>(&events.back());
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(told->figures, (StepFigures{.loss = 2.5, .input_wait_ms = 14.25}));
+}
+
 TEST(Formats, Megatron) {
   EXPECT_THAT(
       recognized(" [2026-03-03 16:38:36] iteration      100/  500000 | consumed samples:        "
@@ -129,8 +141,8 @@ TEST(Formats, Megatron) {
                  "iteration (ms): 1230.1 | learning rate: 1.500E-04 | lm loss: 6.25E+00 |\n"
                  " validation loss at iteration 200 | lm loss value: 6.125E+00 | lm loss PPL: "
                  "4.57E+02 | \n"),
-      ElementsAre("noticed: recognised the output of Megatron-LM: step, loss, learning rate, "
-                  "gradient norm",
+      ElementsAre("noticed: recognised the output of Megatron-LM: step, loss, gradient norm, "
+                  "learning rate",
                   "step 100 6.5 -", "step 200 6.25 -", "evaluated 200 6.125"));
 }
 

@@ -66,7 +66,7 @@ TEST(Recognizer, StepsOfLinesWithoutABarComeFromTheCheckpoint) {
   heard.feed(line(2.5) + line(2.4) + line(2.3));
   EXPECT_THAT(heard.words(), ElementsAre(HasSubstr("its progress bar is off")));
   const auto logged = [](std::int64_t step, double loss) {
-    Measures measures;
+    StepFigures measures;
     measures.loss = loss;
     return Step{step, measures};
   };
@@ -88,7 +88,7 @@ TEST(Recognizer, AListThatIsNotOfTheseLinesTeachesNothing) {
   Heard heard;
   heard.feed("{'loss': 2.5, 'epoch': 0.1}\n{'loss': 2.4, 'epoch': 0.2}\n");
   heard.words();
-  Measures other;
+  StepFigures other;
   other.loss = 7.5;
   Events events;
   heard.recognizer().learn({10, {Step{10, other}}}, events);

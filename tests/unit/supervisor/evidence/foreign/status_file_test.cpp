@@ -32,7 +32,7 @@ TEST(StatusFile, ReadsTheSpeedAndOtherKeys) {
   StatusFile file{StatusKeys{"n", "l", "t", "p", "s", "u"}};
   const Events events = file.read(R"({"n": 12.0, "l": 2, "t": 99, "p": "train", "s": 1.5})");
   EXPECT_THAT(words(events), ElementsAre("phase train", "step 12 2 99"));
-  EXPECT_EQ(std::get<core::StepDone>(events[1]).tokens_per_second, 1.5);
+  EXPECT_EQ(std::get<core::StepDone>(events[1]).figures.tokens_per_second, 1.5);
 }
 
 TEST(StatusFile, ALossThatIsNoNumberIsToldAsWhatItIs) {

@@ -20,10 +20,10 @@ inline std::vector<std::string> words(const Events& events) {
     if (const auto* e = std::get_if<core::PhaseEntered>(&event)) out.push_back("phase " + e->phase);
     if (const auto* e = std::get_if<core::StepDone>(&event)) {
       out.push_back(fmt::format("step {} {} {}", e->step,
-                                e->loss ? fmt::format("{}", *e->loss) : "-",
-                                e->tokens ? fmt::format("{}", *e->tokens) : "-"));
-      if (const auto mfu = e->utilization.mfu) out.back() += fmt::format(" mfu {:.4f}", *mfu);
-      if (const auto bytes = e->utilization.device_memory) {
+                                e->figures.loss ? fmt::format("{}", *e->figures.loss) : "-",
+                                e->figures.tokens ? fmt::format("{}", *e->figures.tokens) : "-"));
+      if (const auto mfu = e->figures.mfu) out.back() += fmt::format(" mfu {:.4f}", *mfu);
+      if (const auto bytes = e->figures.device_memory) {
         out.back() += fmt::format(" memory {:.2f} GiB", static_cast<double>(*bytes) / (1 << 30));
       }
     }

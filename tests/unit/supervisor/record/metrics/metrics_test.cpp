@@ -113,11 +113,12 @@ TEST(Exposition, HostileLabelsComeBackWhole) {
     while (random() % 12 != 0) label += bytes[random() % bytes.size()];
     for (const Format format : {Format::text, Format::openmetrics}) {
       Exposition out(format);
-      out.family(Metric::loss);
+      out.family(Metric::evaluation_loss);
       out.sample({label}, 0.1);
       auto samples = read_back(std::move(out).take(), format);
-      EXPECT_EQ(samples["trainward_loss"].begin()->first.front(), valid_utf8(label)) << seed;
-      EXPECT_EQ(samples["trainward_loss"].begin()->second, 0.1);
+      EXPECT_EQ(samples["trainward_evaluation_loss"].begin()->first.front(), valid_utf8(label))
+          << seed;
+      EXPECT_EQ(samples["trainward_evaluation_loss"].begin()->second, 0.1);
     }
   }
 }

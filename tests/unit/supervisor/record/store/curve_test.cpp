@@ -266,7 +266,7 @@ TEST_F(CurveTest, StepsMadeAgainReplaceThinnedOnes) {
   const auto put = [&](std::int64_t attempt, std::int64_t from, std::int64_t to, double loss) {
     begin_attempt(store, attempt, from - 1);
     for (std::int64_t step = from; step <= to; ++step) {
-      must(store.add_step("trainer", {step, attempt, loss, {}, {}, {}, epoch_ms + step, false}));
+      must(store.add_step("trainer", {{.loss = loss}, step, attempt, epoch_ms + step, false}));
     }
   };
   put(1, 0, 1999, 4.0);

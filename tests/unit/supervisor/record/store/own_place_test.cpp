@@ -128,7 +128,7 @@ TEST_F(OwnPlaceTest, WhatNobodyToldIsNull) {
     EXPECT_TRUE(report.at(key).is_null()) << key;
   }
   // A line in ten tells more than its step.
-  must(store_.add_step("trainer", {2, 1, 2.5, {}, 640, 12.5, epoch_ms, false}));
+  must(store_.add_step("trainer", {{2.5, {}, {}, 640, 12.5}, 2, 1, epoch_ms, false}));
   EXPECT_EQ(status("loss").as_double(), 2.5);
   EXPECT_EQ(status("first_loss").as_double(), 2.5);
   EXPECT_EQ(status("tokens").as_int64(), 640);

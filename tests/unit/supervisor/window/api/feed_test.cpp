@@ -169,9 +169,7 @@ TEST_F(FeedTest, GreetsAndTellsWhatHappensAndWhatProgramsAreAt) {
   EXPECT_EQ(event->event, "event");
   EXPECT_EQ(event->id, "2");
   EXPECT_EQ(event->data.at("text"), "2");
-  on_loop([this] {
-    EXPECT_TRUE(store_.add_step("a", store::StepRow{.step = 9, .attempt = 1, .loss = 1.5}));
-  });
+  on_loop([this] { EXPECT_TRUE(store_.add_step("a", store::StepRow{{.loss = 1.5}, 9, 1})); });
   const auto step = client.next();
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->event, "step");

@@ -44,7 +44,7 @@ class RoutesOfAProgram : public Routes {
 TEST_F(RoutesOfAProgram, TheCurveTheLedgerAndTheLogAreReadOfAProgram) {
   auto transaction = store_.begin().value();
   for (std::int64_t step = 1; step <= 300; ++step) {
-    EXPECT_TRUE(store_.add_step("a", {step, 2, 2.5, 1.0, step, 10.0, 1000 + step, false}));
+    EXPECT_TRUE(store_.add_step("a", {{2.5, 1.0, {}, step, 10.0}, step, 2, 1000 + step, false}));
   }
   EXPECT_TRUE(store_.add_span("a", {2, "stepping", "", 1000, 2000}));
   EXPECT_TRUE(transaction.commit());

@@ -44,10 +44,8 @@ class PageRoutes : public api::Routes {
       }
       EXPECT_TRUE(store_.put_attempt(attempt));
       for (std::int64_t step = attempt.first_step; step <= attempt.last_step; ++step) {
-        EXPECT_TRUE(store_.add_step(name, {.step = step,
-                                           .attempt = number,
-                                           .loss = 3.0 - 0.1 * static_cast<double>(step),
-                                           .at_ms = 1'000 + step}));
+        EXPECT_TRUE(store_.add_step(
+            name, {{.loss = 3.0 - 0.1 * static_cast<double>(step)}, step, number, 1'000 + step}));
       }
     }
     EXPECT_TRUE(store_.add_span(name, {1, "stepping", "", 1'000, 900}));
