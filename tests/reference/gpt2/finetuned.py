@@ -12,15 +12,16 @@ import array
 import json
 import os
 import random
-import socket
 import struct
 import subprocess
 import sys
 import tempfile
-import threading
 
 from model import adamw, loss, shapes
 from scalars import Number
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import worker_run  # noqa: E402
 
 BLOCK, STEPS, RATE, DECAY, CLIP = 7, 5, 0.01, 0.1, 0.5
 CLOSE = 2e-5      # of a loss or norm; of a weight, in parts of the rate
@@ -99,35 +100,16 @@ def read_folder(folder):
     return p, names, config
 
 
-def listen(listener, told):
-    while (words := listener.recv(1 << 16).decode()) != 'over':
-        pairs = dict(word.split('=', 1) for word in words.split('\n') if '=' in word)
-        for key in ('LOSS', 'GRAD_NORM', 'EVALUATION_LOSS'):
-            if key in pairs:
-                told.setdefault(key, []).append(float(pairs[key]))
-
-
 def trained(worker, root, base, tokens, steps):
     """What the worker said, by key; and its newest checkpoint."""
     os.makedirs(root)
-    config, address, told = os.path.join(root, 'worker.json'), os.path.join(root, 'said'), {}
+    config = os.path.join(root, 'worker.json')
     training = SETTINGS | {'base_model': base, 'data': [tokens], 'steps': steps,
                            'evaluate_every': steps, 'checkpoint_every': steps}
     with open(config, 'w') as file:
         json.dump({'training_config': training, 'device_config': {'threads': 1}}, file)
     checkpoints = os.path.join(root, 'checkpoints')
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-        listener.bind(address)
-        thread = threading.Thread(target=listen, args=(listener, told))
-        thread.start()
-        try:
-            subprocess.run([worker, 'train', '--config', config, '--checkpoint-dir', checkpoints],
-                           env=dict(os.environ, TRAINWARD_SOCKET=address), check=True,
-                           stdout=subprocess.DEVNULL)
-        finally:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as last:
-                last.sendto(b'over', address)
-            thread.join()
+    told = worker_run.run(worker, config, root, checkpoints)
     return told, os.path.join(checkpoints, f'step-{steps:08}')
 
 

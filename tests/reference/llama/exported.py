@@ -10,11 +10,9 @@ import array
 import json
 import os
 import random
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 
 import with_torch  # noqa: F401, first: it finds the interpreter that has PyTorch
 import torch
@@ -24,36 +22,14 @@ import family
 import tiny_folders
 from model import Model
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import worker_run  # noqa: E402
+
 BLOCK, HELD_OUT, STEPS = 48, 2, 6
 VARIANTS = ('plain', 'gqa', 'tied', 'qwen2', 'qwen3', 'llama3', 'attention_bias', 'mlp_bias',
             'odd_vocabulary', 'sharded', 'v5', 'bf16')
 WITH_ADAPTERS = ('gqa', 'qwen3', 'bf16')
 TOLERANCE = 2e-5    # of the loss, f32 against double
-
-
-def listen(listener, losses):
-    """Until somebody says that it is over: the queue of a socket is short, and nobody waits."""
-    while (words := listener.recv(1 << 16).decode()) != 'over':
-        losses += [float(word.split('=')[1]) for word in words.split('\n')
-                   if word.startswith('EVALUATION_LOSS=')]
-
-
-def told(worker, config, folder, checkpoints):
-    """Trains; what the worker said was the loss of the held-out data."""
-    address, losses = os.path.join(folder, 'said'), []
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-        listener.bind(address)
-        thread = threading.Thread(target=listen, args=(listener, losses))
-        thread.start()
-        try:
-            subprocess.run([worker, 'train', '--config', config, '--checkpoint-dir', checkpoints],
-                           env=dict(os.environ, TRAINWARD_SOCKET=address), check=True,
-                           stdout=subprocess.DEVNULL)
-        finally:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as last:
-                last.sendto(b'over', address)
-            thread.join()
-    return losses[-1]
 
 
 def found(exported, rows):
@@ -84,7 +60,7 @@ def compare(worker, trainwardctl, root, variant, adapters):
     with open(config, 'w') as file:
         json.dump({'training_config': training, 'device_config': {'threads': 1}}, file)
     checkpoints, exported = os.path.join(folder, 'checkpoints'), os.path.join(folder, 'exported')
-    ours = told(worker, config, folder, checkpoints)
+    ours = worker_run.run(worker, config, folder, checkpoints)['EVALUATION_LOSS'][-1]
     what = ['merge'] if adapters else ['export']
     newest = os.path.join(checkpoints, f'step-{STEPS:08}')
     subprocess.run([trainwardctl, 'ckpt', *what, newest, '--hf', exported, '--dtype', 'f32'],
