@@ -25,7 +25,7 @@ void heartbeat(benchmark::State& bench) {
     time.wall += 50;
     actions.clear();
     done.step = done.step + 1;
-    done.tokens = done.step.number;
+    done.figures.tokens = done.step.number;
     step(state, event, policy, time, actions);
     benchmark::DoNotOptimize(actions);
   }

@@ -193,7 +193,9 @@ class Store {
   // As v_attempts has them, oldest first. Takes time with the number of attempts asked for.
   Result<std::vector<StepsOfAttempt>> steps_of_attempts(const std::string& program,
                                                         std::int64_t from, std::int64_t to) const;
-  // The step that was done last; what its line did not tell is of the newest of 64 that did.
+  // The step that was done last.
+  Result<std::optional<StepRow>> newest_step(const std::string& program) const;
+  // The same; what its line did not tell is of the newest of 64 that did.
   Result<std::optional<StepRow>> newest_told(const std::string& program) const;
   // Of the steps that an attempt told, the newest or the oldest but `skip`; none: there are fewer.
   enum class FromEnd { newest, oldest };

@@ -17,6 +17,12 @@ std::string told_sql(std::string_view which) {
   return fmt::format("select {} from steps {}", columns<StepRow>(), which);
 }
 
+const std::string& newest_rows() {
+  static const std::string text =
+      told_sql("where program = ? order by attempt desc, step desc limit ?");
+  return text;
+}
+
 // Whether the newest row has what lines of a log often tell apart.
 bool is_whole(const StepRow& row) {
   return std::ranges::all_of(step_figures, [&](const StepFigure& figure) {
@@ -164,17 +170,22 @@ Result<std::vector<StepsOfAttempt>> Store::steps_of_attempts(const std::string& 
   return steps;
 }
 
-Result<std::optional<StepRow>> Store::newest_told(const std::string& program) const {
-  static const std::string newest_rows =
-      told_sql("where program = ? order by attempt desc, step desc limit ?");
+Result<std::optional<StepRow>> Store::newest_step(const std::string& program) const {
   std::optional<StepRow> newest;
   auto read = impl_->connection->each(
-      newest_rows, [&](const Row& row) { newest = read_row<StepRow>(row); }, program, 1);
+      newest_rows(), [&](const Row& row) { newest = read_row<StepRow>(row); }, program, 1);
   if (!read) return propagate(read);
+  return newest;
+}
+
+Result<std::optional<StepRow>> Store::newest_told(const std::string& program) const {
+  auto newest_one = newest_step(program);
+  if (!newest_one) return newest_one;
+  std::optional<StepRow> newest = *newest_one;
   if (!newest || is_whole(*newest)) return newest;
   // Not every line of a program tells all.
-  read = impl_->connection->each(
-      newest_rows, [&](const Row& row) { fill(*newest, read_row<StepRow>(row)); }, program, 64);
+  auto read = impl_->connection->each(
+      newest_rows(), [&](const Row& row) { fill(*newest, read_row<StepRow>(row)); }, program, 64);
   if (!read) return propagate(read);
   return newest;
 }

@@ -19,13 +19,16 @@ void put_plight(json::object& row) {
 }
 
 Result<json::object> Store::figures_json(const std::string& program) const {
-  auto newest = newest_told(program);
+  auto newest = newest_step(program);
   if (!newest) return propagate(newest);
   json::object figures;
   for (const StepFigure& figure : step_figures) {
     if (!*newest) break;
     const auto value = value_of(**newest, figure);
-    if (value && std::isfinite(*value)) figures[figure.name] = *value;
+    if (!value || !std::isfinite(*value)) continue;
+    const bool whole = std::holds_alternative<StepFigure::Whole>(figure.member);
+    figures[figure.name] =
+        whole ? json::value(static_cast<std::int64_t>(*value)) : json::value(*value);
   }
   return figures;
 }

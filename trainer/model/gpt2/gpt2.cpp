@@ -50,6 +50,20 @@ void add_dense(std::vector<ParameterInfo>& into, const std::string& name, std::i
   into.push_back({name + ".bias", {out}, Initial::zeros});
 }
 
+// Of a checkpoint. One whose config.json says nothing of its own is a model like any other.
+Result<ModelSpec> of_config(const json::object& config, std::int64_t vocabulary) {
+  auto model = read_gpt2_config(config, in_checkpoint);
+  if (!model) return model;
+  if (vocabulary > model->vocabulary) {
+    return no_gpt2(fmt::format("the model has {} tokens, and the tokenizer {}", model->vocabulary,
+                               vocabulary));
+  }
+  auto own = model->own.get<Gpt2Spec>();
+  if (own.inner == 4 * model->width) own.inner = 0;
+  if (own == Gpt2Spec{}) model->own = {};
+  return model;
+}
+
 class Gpt2 final : public Architecture {
  public:
   [[nodiscard]] std::string_view name() const override { return "gpt2"; }
@@ -148,14 +162,7 @@ class Gpt2 final : public Architecture {
   [[nodiscard]] std::string_view token_embedding() const override { return "wte.weight"; }
   [[nodiscard]] Result<ModelSpec> sizes(const Shapes& shapes, const json::object& facts,
                                         std::int64_t vocabulary) const override {
-    if (const auto config = get_object(facts, "config")) {
-      auto model = read_gpt2_config(**config, in_checkpoint);
-      if (model && vocabulary > model->vocabulary) {
-        return no_gpt2(fmt::format("the model has {} tokens, and the tokenizer {}",
-                                   model->vocabulary, vocabulary));
-      }
-      return model;
-    }
+    if (const auto config = get_object(facts, "config")) return of_config(**config, vocabulary);
     const auto tokens = shapes.find("wte.weight");
     const auto positions = shapes.find("wpe.weight");
     for (const auto& found : {tokens, positions}) {

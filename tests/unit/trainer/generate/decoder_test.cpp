@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using graph::test::Numbers;
 using test::Kind;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr ModelSpec sizes{.width = 24, .layers = 2, .heads = 3, .rank = 10, .vocabulary = 37};
@@ -184,7 +185,9 @@ class OlderDecoderTest : public DecoderOfCheckpointTest {};
 TEST_P(OlderDecoderTest, SaysWhatIsNoModelOrAnotherTokenizers) {
   auto reader = checkpoint::Reader::open(folder_);
   auto tensors = reader->model();
-  EXPECT_THAT(model_of(*reader, 65).error().what, HasSubstr("it has 64 rows for tokens"));
+  EXPECT_THAT(model_of(*reader, 65).error().what,
+              AnyOf(HasSubstr("it has 64 rows for tokens"),
+                    HasSubstr("the model has 37 tokens, and the tokenizer 65")));
   EXPECT_THAT(model_of({}, {}, 37).error().what, HasSubstr("no embedding"));
   EXPECT_THAT(model_of({}, {}, 37).error().hint, HasSubstr("AGILLM-3 and GPT-2 and Llama"));
   std::erase_if(tensors, [](const auto& info) {
