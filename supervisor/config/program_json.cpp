@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "supervisor/config/config.hpp"
+#include "supervisor/config/sections.hpp"
 #include "supervisor/decide/core/reflect.hpp"
 
 namespace trainward::config {

@@ -249,7 +249,7 @@ std::string next_page(std::string_view link_header) {
     const auto open = link_header.find('<');
     const auto close = link_header.find('>', open == std::string_view::npos ? 0 : open);
     if (open == std::string_view::npos || close == std::string_view::npos) return {};
-    const auto end = std::min(link_header.find(",", close), link_header.size());
+    const auto end = std::min(link_header.find(',', close), link_header.size());
     const std::string_view about = link_header.substr(close + 1, end - close - 1);
     if (about.find("rel=\"next\"") != std::string_view::npos) {
       return std::string(link_header.substr(open + 1, close - open - 1));
