@@ -47,9 +47,8 @@ TEST(Retry, NoMoreThanADayAndNothingOfWhatIsNoTime) {
   EXPECT_EQ(wait({{"retry-after", "99999999999"}}), day_ms);
   EXPECT_EQ(wait({{"ratelimit", "\"api\";r=0;t=9223372036854775807"}}), day_ms);
   EXPECT_EQ(wait({{"retry-after", "Sun, 06 Nov 2094 08:49:37 GMT"}}), day_ms);
-  for (const char* text :
-       {"", "-1", "soon", "1.5", "99999999999999999999", "Sun, 06 Now 1994 08:49:37 GMT",
-        "Sun, 06 Nov 1994 25:49:37 GMT"}) {
+  for (const char* text : {"", "-1", "soon", "1.5", "99999999999999999999",
+                           "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT"}) {
     EXPECT_EQ(wait({{"retry-after", text}}), std::nullopt) << text;
   }
 }
