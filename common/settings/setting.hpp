@@ -98,11 +98,16 @@ struct Paths {
   std::string_view fallback;  // of YAML; the worker's own JSON must name them
   bool needed = true;         // else there may be none
 };
-// [1, N], as meshes of devices are given elsewhere: model parts, data parts.
+// [rows, columns] of devices, `most` in all.
 struct Mesh {
-  Member<std::int64_t> at;
+  Member<std::int64_t> rows;
+  Member<std::int64_t> columns;
   std::int64_t most;
 };
+// Of two sides. Nothing: what is wrong with them is said by whoever read them.
+inline bool mesh_fits(const Mesh& mesh, std::int64_t rows, std::int64_t columns) {
+  return rows >= 1 && columns >= 1 && rows <= mesh.most && columns <= mesh.most / rows;
+}
 // Names and values for the device's plugin, which alone knows them.
 struct Options {
   std::size_t most;

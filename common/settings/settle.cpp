@@ -57,7 +57,7 @@ std::vector<Problem> settle_device(WorkerSettings& values, const Given& given) {
   if (of_plugin && !given("plugin")) {
     problems.push_back({"plugin", "is missing", "name 'sim_n300' or the file of a plugin"});
   }
-  if (values.ranks > 1 && !values.enable_ddp) {
+  if (values.ranks() > 1 && !values.enable_ddp) {
     problems.push_back({"enable_ddp",
                         fmt::format("needed by a mesh_shape of more than one {}: true",
                                     of_plugin ? "device" : "process"),

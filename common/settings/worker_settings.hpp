@@ -51,10 +51,12 @@ struct RunSettings {
   std::string end_of_text;
   std::int64_t vocabulary = 0;
   std::string device = "cpu";
-  std::int64_t ranks = 1;  // processes or devices that share each step (mesh_shape)
+  std::int64_t mesh_rows = 1;  // of the processes or devices that share each step (mesh_shape)
+  std::int64_t mesh_columns = 1;
   std::string plugin;
   std::uint64_t cache_limit = std::uint64_t{8} << 30U;
   double peak_tflops = 0;  // of one device or process; 0: as its data sheet says, where it is known
+  std::int64_t checksum_every = 0;  // steps; 0: as often as it takes a thousandth of the time
   std::int64_t log_every = 1;
 
   // Fine-tuning.
@@ -83,6 +85,9 @@ struct RunSettings {
   LlamaSettings llama;
   bool own_llama = false;    // `llama` says it
   std::string model_config;  // or this config.json
+
+  // Processes or devices that share each step.
+  [[nodiscard]] std::int64_t ranks() const { return mesh_rows * mesh_columns; }
 };
 
 struct WorkerSettings : StepSettings, RunSettings {
@@ -346,10 +351,10 @@ inline constexpr std::array worker_settings{
             "what computes"},
     Setting{device, "threads", Whole{&W::threads, {1, 1024}}, "", Digest::always, "threads",
             "fixed, because results depend on it"},
-    Setting{device, "mesh_shape", Mesh{&W::ranks, 1024}, "", Digest::no, "",
-            "N processes, or N devices of a plugin, share each step"},
+    Setting{device, "mesh_shape", Mesh{&W::mesh_rows, &W::mesh_columns, 1024}, "", Digest::no, "",
+            "as many processes, or devices of a plugin, share each step"},
     Setting{device, "enable_ddp", Flag{&W::enable_ddp}, "", Digest::no, "",
-            "needed with N above 1"},
+            "needed with more than one"},
     Setting{device, "plugin", Path{&W::plugin, "sim_n300", "the file of a plugin"}, "", Digest::no,
             "", "a PJRT plugin, or the simulated N300 that comes with Trainward"},
     Setting{device, "options", Options{256}, "", Digest::no, "",
@@ -365,6 +370,11 @@ inline constexpr std::array worker_settings{
             "",
             "TFLOP/s that one device, or process, can do at most in this precision, for the model "
             "FLOPs utilization; 0: as its data sheet says, where that is known",
+            Written::where_set},
+    Setting{device, "checksum_every", Whole{&W::checksum_every, {0, 1'000'000'000}}, "steps",
+            Digest::no, "",
+            "how often the copies of the parameters that devices or processes hold are compared; "
+            "0: as often as it takes 0.1 % of the time",
             Written::where_set},
 
     Setting{logging, "log_every", Whole{&W::log_every, ranges::steps}, "steps", Digest::no, "",

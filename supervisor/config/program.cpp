@@ -68,15 +68,20 @@ void settle_mesh(MapReader& reader, Program& program) {
   if (!program.needs_board) return program.mesh.reset();
   if (program.command.empty()) {
     const json::object& device = program.worker.at("device_config").as_object();
-    const auto devices = device.at("mesh_shape").as_array().at(1).to_number<std::int64_t>();
+    const json::array& sides = device.at("mesh_shape").as_array();
+    const Mesh asked{sides.at(0).to_number<std::int64_t>(), sides.at(1).to_number<std::int64_t>()};
     if (device.at("device").as_string() != "pjrt") return program.mesh.reset();
-    if (program.mesh && program.mesh->rows * program.mesh->columns != devices) {
+    // Before a mesh of devices could have rows, `board` arranged a row of them as a square.
+    const bool arranged = program.mesh && asked.rows == 1 &&
+                          program.mesh->rows * program.mesh->columns == asked.columns;
+    if (program.mesh && program.mesh != asked && !arranged) {
       reader.report(
           "board.mesh_shape", *reader.node().find("board"),
-          fmt::format("is {} x {}, and device_config.mesh_shape asks for {} in all",
-                      program.mesh->rows, program.mesh->columns, count(devices, "device")));
+          fmt::format("is {} x {}, and device_config.mesh_shape is {} x {}; leave it out "
+                      "here",
+                      program.mesh->rows, program.mesh->columns, asked.rows, asked.columns));
     }
-    if (!program.mesh) program.mesh = Mesh{1, devices};
+    if (!program.mesh) program.mesh = asked;
   }
   if (program.mesh == Mesh{}) program.mesh.reset();
 }

@@ -138,22 +138,22 @@ json::object read_names(MapReader& reader, std::string_view key, const settings:
   return out;
 }
 
-json::array read_mesh(MapReader& reader, std::string_view key, std::int64_t most) {
+json::array read_mesh(MapReader& reader, std::string_view key, const settings::Mesh& of) {
   json::array alone{1, 1};
   const Node* list = reader.take(key);
   if (list == nullptr) return alone;
-  json::array mesh;
+  std::vector<std::int64_t> sides;
   for (const Node& item : list->items) {
-    const auto size = yaml::parse_whole(item.text);
-    if (item.kind == Node::Kind::scalar && size && *size >= 1 && *size <= most) {
-      mesh.emplace_back(*size);
-    }
+    const auto side = yaml::parse_whole(item.text);
+    sides.push_back(item.kind == Node::Kind::scalar && side ? *side : 0);
   }
-  if (mesh.size() == 2 && mesh.size() == list->items.size() && mesh[0] == 1) return mesh;
+  if (sides.size() == 2 && settings::mesh_fits(of, sides[0], sides[1])) {
+    return {sides[0], sides[1]};
+  }
   reader.report(key, *list,
-                fmt::format("expected [1, N]: N processes, or devices of a plugin, 1 to {}, share "
-                            "each batch; found {}",
-                            most, describe(*list)));
+                fmt::format("expected [rows, columns] of at most {} devices, such as [2, 4], which "
+                            "share each batch; found {}",
+                            of.most, describe(*list)));
   return alone;
 }
 
@@ -274,8 +274,9 @@ struct Reading {
     return paths;
   }
   json::value operator()(const settings::Mesh& of) {
-    json::array mesh = read_mesh(reader, key, of.most);
-    of.at.of(values) = mesh.at(1).get_int64();
+    json::array mesh = read_mesh(reader, key, of);
+    of.rows.of(values) = mesh.at(0).get_int64();
+    of.columns.of(values) = mesh.at(1).get_int64();
     return mesh;
   }
   json::value operator()(const settings::Options& of) { return read_options(reader, key, of.most); }

@@ -102,7 +102,8 @@ void settle_device(MapReader& reader, json::object& device, WorkerSettings& valu
 // Told here, since the worker would find out an hour later.
 void check_split(MapReader& program, const Node& device, const json::object& worker) {
   const json::object& training = worker.at("training_config").get_object();
-  const std::int64_t ranks = worker.at("device_config").at("mesh_shape").get_array()[1].get_int64();
+  const json::array& mesh = worker.at("device_config").at("mesh_shape").get_array();
+  const std::int64_t ranks = mesh.at(0).get_int64() * mesh.at(1).get_int64();
   const std::int64_t batch = training.at("batch_size").get_int64();
   if (batch % ranks == 0 || training.at("accumulation").get_int64() % ranks == 0) return;
   const bool of_plugin = worker.at("device_config").at("device").get_string() == "pjrt";

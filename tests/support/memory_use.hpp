@@ -12,7 +12,7 @@
 
 namespace trainward {
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool memory_can_be_measured = false;
 #else
 inline constexpr bool memory_can_be_measured = true;

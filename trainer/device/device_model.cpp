@@ -166,6 +166,18 @@ class DeviceExecutor final : public StepExecutor {
     return ok;
   }
 
+  Result<std::vector<std::uint64_t>> checksums() override {
+    std::vector<std::uint64_t> all;
+    for (std::size_t d = 0; d < device_->count(); ++d) {
+      std::uint64_t& sum = all.emplace_back(0);
+      for (const ParameterGroup& block : blocks_) {
+        if (auto ok = block.add_checksum(d, scratch_, sum); !ok) return propagate(ok);
+      }
+      if (auto ok = outer_->add_checksum(d, scratch_, sum); !ok) return propagate(ok);
+    }
+    return all;
+  }
+
   [[nodiscard]] std::size_t arena_bytes() const override { return outer_->arena_bytes(); }
 
   [[nodiscard]] std::optional<DeviceMemory> device_memory() const override {
@@ -305,9 +317,10 @@ class DeviceExecutor final : public StepExecutor {
   std::vector<ParameterGroup> blocks_;  // of those what is trained
   std::vector<Activations> activations_;
   std::unique_ptr<OuterLayers> outer_;
-  std::vector<Shards> segments_;  // of the batch: none, or one
-  Shards x_;                      // what the last part gave
-  Shards dx_;                     // its gradient
+  std::vector<Shards> segments_;    // of the batch: none, or one
+  std::vector<std::byte> scratch_;  // of a parameter that is looked at
+  Shards x_;                        // what the last part gave
+  Shards dx_;                       // its gradient
   bool mapped_ = false;
   bool in_flat_ = false;  // what the devices hold is in the host's arrays too
 };

@@ -142,6 +142,11 @@ class DeviceOuterLayers final : public OuterLayers {
   Status upload() override { return parameters_.upload(device_); }
   Status download() override { return parameters_.download(); }
 
+  Status add_checksum(std::size_t device, std::vector<std::byte>& scratch,
+                      std::uint64_t& checksum) const override {
+    return parameters_.add_checksum(device, scratch, checksum);
+  }
+
   [[nodiscard]] std::size_t arena_bytes() const override { return 0; }
 
  private:

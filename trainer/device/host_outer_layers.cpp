@@ -219,6 +219,12 @@ class HostOuterLayers final : public OuterLayers {
     return {};
   }
 
+  // The host has the only copy.
+  Status add_checksum(std::size_t /*device*/, std::vector<std::byte>& /*scratch*/,
+                      std::uint64_t& /*checksum*/) const override {
+    return {};
+  }
+
   [[nodiscard]] std::size_t arena_bytes() const override { return memory_.size(); }
 
  private:

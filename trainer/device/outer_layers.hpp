@@ -54,6 +54,10 @@ class OuterLayers {
   virtual Status upload() = 0;
   virtual Status download() = 0;
 
+  // Of what is trained and that each device has a copy of; see ParameterGroup.
+  virtual Status add_checksum(std::size_t device, std::vector<std::byte>& scratch,
+                              std::uint64_t& checksum) const = 0;
+
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;  // of the host
 };
 

@@ -31,6 +31,14 @@ Status OuterParameters::download() const {
   return {};
 }
 
+Status OuterParameters::add_checksum(std::size_t device, std::vector<std::byte>& scratch,
+                                     std::uint64_t& checksum) const {
+  for (const Group& group : groups_) {
+    if (auto ok = group.parameters.add_checksum(device, scratch, checksum); !ok) return ok;
+  }
+  return {};
+}
+
 const Shards& OuterParameters::parameter(std::size_t place) const {
   for (const Group& group : groups_) {
     if (const auto i = group.parameters.find(place)) return group.parameters.parameter(*i);

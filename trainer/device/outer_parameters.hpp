@@ -28,6 +28,9 @@ class OuterParameters {
   Status upload(Device& device);
   Status download() const;
 
+  Status add_checksum(std::size_t device, std::vector<std::byte>& scratch,
+                      std::uint64_t& checksum) const;
+
   [[nodiscard]] const Shards& parameter(std::size_t place) const;
   // As the head takes it.
   [[nodiscard]] const Shards& argument(std::size_t place) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trainer/device/optimizer_graphs.hpp"
+#include "trainer/model/training/checksum.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -91,6 +92,18 @@ Status ParameterGroup::download(const FlatMemory& flat) const {
     if (ok) ok = get(means_[i], flat.mean());
     if (ok) ok = get(variances_[i], flat.variance());
     if (!ok) return ok;
+  }
+  return {};
+}
+
+Status ParameterGroup::add_checksum(std::size_t device, std::vector<std::byte>& scratch,
+                                    std::uint64_t& checksum) const {
+  for (std::size_t i = 0; i < which_.size(); ++i) {
+    const std::size_t bytes = table_->infos[which_[i]].size() * sizeof(float);
+    if (scratch.size() < bytes) scratch.resize(bytes);
+    const std::span<std::byte> copy(scratch.data(), bytes);
+    if (auto ok = trainer::download(parameters_[i], copy, device); !ok) return ok;
+    checksum = trainer::add_checksum(checksum, copy);
   }
   return {};
 }

@@ -31,6 +31,10 @@ class ParameterGroup {
   Status upload(Device& device, const FlatMemory& flat);
   Status download(const FlatMemory& flat) const;
 
+  // Adds what is trained, as this device has it; `scratch` grows as it needs.
+  Status add_checksum(std::size_t device, std::vector<std::byte>& scratch,
+                      std::uint64_t& checksum) const;
+
   [[nodiscard]] std::size_t size() const { return which_.size(); }
   // The place in the group of a parameter of the table, or nothing.
   [[nodiscard]] std::optional<std::size_t> find(std::size_t of_table) const;

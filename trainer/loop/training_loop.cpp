@@ -33,7 +33,7 @@ Result<Ending> TrainingLoop::train() {
         break;
     }
     if (auto ok = look(); !ok) return propagate(ok);
-    save_if_due();
+    if (auto ok = save_if_due(); !ok) return propagate(ok);
   }
   if (auto saved = finish_saving(); !saved) return propagate(saved);
   ports_.reporter.status(fmt::format("finished: {} of {} steps", progress_.step, plan_.steps));
@@ -90,6 +90,10 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
   const StepFigures figures = figures_of(*result, {took, waited.count()});
   reporter.step(progress_.step, figures);
   if (progress_.step % plan_.log_every == 0) reporter.log_step(progress_.step, figures);
+  if (ports_.replicas != nullptr) {
+    auto ok = ports_.replicas->after_step(progress_.step, std::chrono::steady_clock::now() - asked);
+    if (!ok) return propagate(ok);
+  }
   return StepEnd::done;
 }
 
@@ -200,14 +204,14 @@ bool TrainingLoop::out_of_patience() const {
   return plan_.patience > 0 && progress_.evaluations.since_best >= plan_.patience;
 }
 
-void TrainingLoop::save_if_due() {
+Status TrainingLoop::save_if_due() {
   (void)note(ports_.checkpoints.take());
   const bool asked = ports_.requests.take_save_request();
   const bool best = among_best_ && plan_.keep_best > 0 && progress_.step < plan_.steps;
   // These weights are gone after the next step: what is running is waited for.
   if (best && ports_.checkpoints.pending()) (void)note(ports_.checkpoints.wait());
   const bool due = asked || best || time_to_save();
-  if (!due && !save_owed_) return;
+  if (!due && !save_owed_) return {};
   if (const auto running = ports_.checkpoints.pending()) {
     if (due && !save_owed_) {
       ports_.reporter.status(
@@ -215,20 +219,24 @@ void TrainingLoop::save_if_due() {
                       progress_.step, *running));
     }
     save_owed_ = true;
-    return;
+    return {};
   }
-  begin_save();
+  return begin_save();
 }
 
-// The phase lasts as long as the training waits.
-void TrainingLoop::begin_save() {
+// The phase lasts as long as the training waits. Error: there is nothing worth saving.
+Status TrainingLoop::begin_save() {
   save_owed_ = false;
   ports_.reporter.phase("save");
+  if (ports_.replicas != nullptr) {
+    if (auto ok = ports_.replicas->before_save(progress_.step); !ok) return ok;
+  }
   if (auto begun = ports_.checkpoints.begin(progress_); !begun) {
     (void)note(CheckpointPort::Outcome{progress_.step, propagate(begun), 0});
   }
   (void)note(ports_.checkpoints.take());  // there already when the training has waited for it
   ports_.reporter.phase("train");
+  return {};
 }
 
 // Until the step that was reached is on disk.
@@ -237,7 +245,8 @@ Status TrainingLoop::finish_saving() {
   (void)note(ports_.checkpoints.wait());
   Status last;
   if (saved_step_ != progress_.step) {
-    last = ports_.checkpoints.begin(progress_);
+    if (ports_.replicas != nullptr) last = ports_.replicas->before_save(progress_.step);
+    if (last) last = ports_.checkpoints.begin(progress_);
     last = note(last ? ports_.checkpoints.wait()
                      : CheckpointPort::Outcome{progress_.step, propagate(last), 0});
   }

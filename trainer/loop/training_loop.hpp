@@ -28,6 +28,7 @@
 #include "common/base/error.hpp"
 #include "trainer/batch/batch_source.hpp"
 #include "trainer/loop/checkpoints/checkpoint_port.hpp"
+#include "trainer/loop/replicas.hpp"
 #include "trainer/loop/reporting/reporter.hpp"
 #include "trainer/loop/reporting/requests.hpp"
 #include "trainer/loop/reporting/training_progress.hpp"
@@ -105,8 +106,9 @@ struct LoopPorts {
   Reporter& reporter;
   Requests& requests;
   CheckpointPort& checkpoints;
-  HeldOutSource* held_out;     // nullptr: nothing to evaluate on
-  Samples* samples = nullptr;  // nullptr: no samples
+  HeldOutSource* held_out;       // nullptr: nothing to evaluate on
+  Samples* samples = nullptr;    // nullptr: no samples
+  Replicas* replicas = nullptr;  // nullptr: there is one copy of the parameters
 };
 
 class TrainingLoop {
@@ -144,8 +146,8 @@ class TrainingLoop {
   [[nodiscard]] bool out_of_patience() const;
   Result<Ending> end_early();
   void keep_best();
-  void save_if_due();
-  void begin_save();
+  Status save_if_due();
+  Status begin_save();
   Status finish_saving();
   Status note(std::optional<CheckpointPort::Outcome> outcome);
   [[nodiscard]] bool time_to_save() const;

@@ -124,7 +124,19 @@ std::optional<double> peak_seconds(const WorkerConfig& config, const Trainable& 
   if (!peak || (config.device == cpu_device && config.training.weighted)) return std::nullopt;
   const auto flops = step_flops(config.training);
   if (!flops) return std::nullopt;
-  return *flops / (*peak * static_cast<double>(config.ranks));
+  return *flops / (*peak * static_cast<double>(config.ranks()));
+}
+
+// Of what holds a copy of the parameters each.
+std::vector<std::string> copy_names(const WorkerConfig& config, const AttemptPlan& plan) {
+  const bool devices = config.device == plugin_device;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(config.ranks()); ++i) {
+    std::string name = fmt::format("{} {}", devices ? "device" : "rank", i);
+    if (devices && i < plan.chips.size()) name += fmt::format(" ({})", plan.chips[i]);
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 int exit_code_of(Ending ending) {
@@ -251,8 +263,15 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                            .keep_best = config->keep_best,
                            .patience = config->patience,
                            .peak_seconds = peak_seconds(*config, **model)};
+  std::optional<Replicas> replicas;
+  if (config->ranks() > 1) {
+    replicas.emplace(
+        Replicas::Options{root, copy_names(*config, *plan), config->checksum_every, progress.step},
+        **model, reporter);
+  }
   TrainingLoop loop(loop_plan, **model, data->training(), progress,
-                    {reporter, ports.requests, checkpoints, data->held_out(), samples->get()});
+                    {reporter, ports.requests, checkpoints, data->held_out(), samples->get(),
+                     replicas ? &*replicas : nullptr});
   return loop.run();
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "common/base/json/strict_object.hpp"
-#include "common/base/text.hpp"
 
 namespace trainward::n300 {
 namespace {
@@ -49,6 +48,36 @@ Status read_attempt(StrictObject& outer, std::string_view key, const std::string
   return {};
 }
 
+Status read_slow_chip(StrictObject& outer, const std::string& where,
+                      std::optional<SlowChip>& slow) {
+  const json::object* object = outer.object("slow_chip");
+  if (object == nullptr) return {};
+  SlowChip read;
+  StrictObject keys(*object, where + ".slow_chip");
+  keys.text("chip", read.chip);
+  keys.real("factor", read.factor, {.min = 1, .max = 1000});
+  if (read.chip.empty()) keys.complain("chip", "is missing", "which chip of the board, such as R");
+  if (auto ok = keys.finish(); !ok) return ok;
+  slow = read;
+  return {};
+}
+
+Status read_flip(StrictObject& outer, const std::string& where, std::optional<Flip>& flip) {
+  const json::object* object = outer.object("flip");
+  if (object == nullptr) return {};
+  Flip read;
+  StrictObject keys(*object, where + ".flip");
+  keys.whole("attempt", read.moment.attempt, {1, any_count});
+  keys.whole("after_steps", read.moment.after_steps, {0, any_count});
+  keys.text("chip", read.chip);
+  keys.whole("bit", read.bit, {0, any_count});
+  if (!keys.has("attempt")) keys.complain("attempt", "is missing", "which attempt it is to strike");
+  if (read.chip.empty()) keys.complain("chip", "is missing", "which chip of the board, such as R");
+  if (auto ok = keys.finish(); !ok) return ok;
+  flip = read;
+  return {};
+}
+
 void read_oom(StrictObject& keys, OutOfMemory& oom) {
   std::string name = "error_13";
   keys.text("oom", name);
@@ -62,14 +91,11 @@ void read_oom(StrictObject& keys, OutOfMemory& oom) {
 
 }  // namespace
 
-Result<FaultScript> read_fault_script(std::string_view text, std::string_view where) {
+Result<FaultScript> read_fault_script(const json::object& from, std::string_view where) {
   FaultScript script;
-  if (trim(text).empty()) return script;
-  auto parsed = parse_json(text, where);
-  if (!parsed) return propagate(parsed);
   const std::string name(where);
-  if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", name);
-  StrictObject keys(parsed->get_object(), name);
+  StrictObject keys(from, name);
+  keys.whole("chips", script.chips, {1, 1024});
   keys.bytes("dram_bytes", script.dram_bytes);
   keys.bytes("base_bytes", script.base_bytes);
   keys.bytes("leak_bytes_per_step", script.leak_bytes_per_step);
@@ -83,6 +109,8 @@ Result<FaultScript> read_fault_script(std::string_view text, std::string_view wh
   if (auto ok = read_moment(keys, "ethernet_loss", name, script.ethernet_loss); !ok) {
     return propagate(ok);
   }
+  if (auto ok = read_slow_chip(keys, name, script.slow_chip); !ok) return propagate(ok);
+  if (auto ok = read_flip(keys, name, script.flip); !ok) return propagate(ok);
   std::optional<std::pair<std::int64_t, std::int64_t>> slow;
   if (auto ok = read_pair(keys, "slow_compile", name, "ms_per_op", 0, longest_ms, slow); !ok) {
     return propagate(ok);

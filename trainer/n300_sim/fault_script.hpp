@@ -1,15 +1,17 @@
-// What a simulated N300 suffers from, read from a JSON object.
+// What a simulated board suffers from, read from a JSON object.
 //
-// Units: bytes of the whole board (two chips), milliseconds, attempts as the supervisor counts them
+// Units: bytes of the whole board, milliseconds, attempts as the supervisor counts them
 // (from 1), steps done by the process. Every key may be absent; an unknown one is an error of kind
 // usage. Pure.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/base/error.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::n300 {
 
@@ -26,18 +28,36 @@ struct SlowCompile {
   friend bool operator==(const SlowCompile&, const SlowCompile&) = default;
 };
 
+// A chip that computes `factor` times as long as the others.
+struct SlowChip {
+  std::string chip;  // on its board: "R"
+  double factor = 1;
+  friend bool operator==(const SlowChip&, const SlowChip&) = default;
+};
+
+// A bit of a parameter that turns over in one chip's memory, during an update.
+struct Flip {
+  Moment moment;
+  std::string chip;
+  std::int64_t bit = 0;  // of the first result of the first update, from its beginning
+  friend bool operator==(const Flip&, const Flip&) = default;
+};
+
 // How a refused allocation is told: as Tenstorrent's plugin does, error 13 without a text and the
 // reason on stderr, or as XLA's plugins do, RESOURCE_EXHAUSTED with the reason in the error.
 enum class OutOfMemory { error_13, resource_exhausted };
 
 struct FaultScript {
-  std::uint64_t dram_bytes = std::uint64_t{24} << 30;
+  std::int64_t chips = 2;                 // where no plan names them
+  std::uint64_t dram_bytes = 0;           // 0: 12 GiB a chip
   std::uint64_t base_bytes = 0;           // in use before the first buffer
   std::uint64_t leak_bytes_per_step = 0;  // taken by each step, given back by a new process
   OutOfMemory oom = OutOfMemory::error_13;
   std::optional<Moment> hang = std::nullopt;           // a program never returns
   std::optional<Moment> abort = std::nullopt;          // the process ends with SIGABRT
   std::optional<Moment> ethernet_loss = std::nullopt;  // the second chip no longer answers
+  std::optional<SlowChip> slow_chip = std::nullopt;
+  std::optional<Flip> flip = std::nullopt;
   std::int64_t compile_ms_per_op = 0;
   std::optional<SlowCompile> slow_compile = std::nullopt;
   std::optional<std::int64_t> corrupt_kernel_cache = std::nullopt;  // in this attempt
@@ -52,7 +72,7 @@ struct FaultScript {
   }
 };
 
-// "" is a board without faults. `where` names the text in errors.
-Result<FaultScript> read_fault_script(std::string_view text, std::string_view where);
+// An empty one is a board without faults. `where` names it in errors.
+Result<FaultScript> read_fault_script(const json::object& script, std::string_view where);
 
 }  // namespace trainward::n300

@@ -1,7 +1,9 @@
 #include "trainer/n300_sim/staged_program.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "trainer/cpu/runtime/memory.hpp"
 
@@ -77,7 +79,11 @@ void StagedProgram::run_stage(Compiled& stage, const Lane& lane, std::byte* work
   for (const Place& place : stage.parameters) from_.push_back(source(lane, place));
   to_.clear();
   for (const Place& place : stage.outputs) to_.push_back(target(lane, place));
+  const auto began = std::chrono::steady_clock::now();
   stage.program[0].run(from_, to_, workspace);
+  if (lane.slowness > 1) {
+    std::this_thread::sleep_for((std::chrono::steady_clock::now() - began) * (lane.slowness - 1));
+  }
 }
 
 void StagedProgram::run(std::span<const Lane> lanes, std::byte* workspace) {

@@ -22,6 +22,7 @@ struct Lane {
   std::vector<const void*> parameters;
   std::vector<void*> outputs;
   std::byte* temporaries = nullptr;  // temporary_bytes(), aligned to cpu::alignment
+  double slowness = 1;               // it waits until each stage has taken so many times as long
 };
 
 class StagedProgram {

@@ -15,8 +15,13 @@ bool StepFaults::strikes(const std::optional<Moment>& fault) const {
 }
 
 Turn StepFaults::next(std::string_view program) {
-  if (!steps_.runs(program)) return {};
-  Turn turn{Fate::runs, true};
+  const bool begins = steps_.runs(program);
+  Turn turn{Fate::runs, begins};
+  if (steps_.updates() && strikes(flip_)) {
+    turn.flips = true;
+    flip_.reset();
+  }
+  if (!begins) return turn;
   if (strikes(abort_)) {
     turn.fate = Fate::aborts;
   } else if (strikes(hang_)) {

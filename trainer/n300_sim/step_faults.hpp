@@ -17,6 +17,7 @@ class StepCounter {
   // Told before each program; true when it begins a step.
   bool runs(std::string_view program);
 
+  [[nodiscard]] bool updates() const { return updating_; }
   // Steps begun before the one that runs now.
   [[nodiscard]] std::int64_t done() const { return begun_ > 0 ? begun_ - 1 : 0; }
 
@@ -35,6 +36,7 @@ enum class Fate {
 struct Turn {
   Fate fate = Fate::runs;
   bool begins_step = false;
+  bool flips = false;  // a bit of what this program updates
   friend bool operator==(const Turn&, const Turn&) = default;
 };
 
@@ -45,6 +47,7 @@ class StepFaults {
       : hang_(script.hang),
         abort_(script.abort),
         ethernet_loss_(script.ethernet_loss),
+        flip_(script.flip ? std::optional(script.flip->moment) : std::nullopt),
         attempt_(attempt) {}
 
   // Called before each program that runs.
@@ -56,6 +59,7 @@ class StepFaults {
   std::optional<Moment> hang_;
   std::optional<Moment> abort_;
   std::optional<Moment> ethernet_loss_;
+  std::optional<Moment> flip_;  // nothing once it has happened
   std::int64_t attempt_;
   StepCounter steps_;
 };

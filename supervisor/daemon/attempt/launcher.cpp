@@ -47,6 +47,18 @@ json::object plan_json(const LaunchOrder& order) {
   return plan;
 }
 
+// What the simulated card reads: the one board's section, or those of several by serial number.
+std::optional<json::object> simulate_json(const LaunchOrder& order) {
+  const std::vector<const hwprobe::Board*> boards = boards_of(order);
+  if (boards.size() == 1 && !boards.front()->simulate.empty()) return boards.front()->simulate;
+  json::object sections;
+  for (const hwprobe::Board* board : boards) {
+    if (!board->simulate.empty()) sections[board->serial] = board->simulate;
+  }
+  if (sections.empty()) return std::nullopt;
+  return json::object{{"boards", std::move(sections)}};
+}
+
 // With commas between them.
 std::string joined(const LaunchOrder& order, std::string hwprobe::Board::*text) {
   std::string list;
@@ -107,8 +119,8 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.environment[env::resume_from] = order.resume_from;
   spec.environment[env::program_cache] = paths.programs_cache(own_cache).string();
   spec.environment[env::plan] = json::serialize(plan_json(order));
-  if (order.board != nullptr && !order.board->simulate.empty()) {
-    spec.environment[env::simulate] = json::serialize(order.board->simulate);
+  if (const auto simulate = simulate_json(order)) {
+    spec.environment[env::simulate] = json::serialize(*simulate);
   }
   spec.environment["TMPDIR"] = (folder / "tmp").string();
   const hwprobe::WorkerPlace place{

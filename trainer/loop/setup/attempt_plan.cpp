@@ -41,6 +41,17 @@ Status read_work(const json::object& object, AttemptPlan& plan) {
   return {};
 }
 
+// Names for people: what is no text is left out.
+void read_chips(const json::object& object, AttemptPlan& plan) {
+  const json::value* mesh = object.if_contains("mesh");
+  if (mesh == nullptr || !mesh->is_object()) return;
+  const auto chips = get_array(mesh->get_object(), "chips");
+  if (!chips) return;
+  for (const json::value& chip : **chips) {
+    if (chip.is_string()) plan.chips.emplace_back(chip.get_string());
+  }
+}
+
 }  // namespace
 
 TrainingSpec planned(TrainingSpec configured, const AttemptPlan& plan) {
@@ -66,6 +77,7 @@ Result<AttemptPlan> read_attempt_plan(std::string_view text) {
   if (!parsed) return propagate(parsed);
   if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", env::plan);
   if (auto ok = read_work(parsed->get_object(), plan); !ok) return propagate(ok);
+  read_chips(parsed->get_object(), plan);
   const json::value* board = parsed->get_object().if_contains("board");
   if (board == nullptr || board->is_null()) return plan;
   if (!board->is_object()) return fail(ErrorKind::usage, "board is not an object", env::plan);

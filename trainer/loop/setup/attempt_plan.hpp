@@ -32,7 +32,8 @@ struct AttemptPlan {
   bool recompute = false;             // even where it is not configured
   std::int64_t checkpoint_every = 0;  // steps; 0: as configured
   std::vector<SkippedSteps> skip;
-  std::string serial;  // empty: not said
+  std::string serial;              // empty: not said
+  std::vector<std::string> chips;  // of its mesh, in the order of the devices; empty: not said
 };
 
 // Empty text is an empty plan.

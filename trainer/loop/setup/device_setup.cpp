@@ -44,7 +44,7 @@ Result<DeviceConfig> device_config(const WorkerConfig& config, const WorkerEnvir
   if (!plugin) return propagate(plugin);
   point_to_runtime(*plugin);
   DeviceConfig device;
-  device.devices = config.ranks;
+  device.devices = config.ranks();
   device.placement = config.placement;
   device.attention = config.attention;
   device.evaluates = config.held_out() > 0;

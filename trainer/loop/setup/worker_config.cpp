@@ -119,11 +119,12 @@ struct Reading {
   void operator()(const settings::Mesh& of) {
     std::vector<std::int64_t> mesh{1, 1};
     keys.wholes(key, mesh, {1, of.most});
-    if (mesh.size() == 2 && mesh[0] == 1) {
-      of.at.of(values) = mesh[1];
+    if (mesh.size() == 2 && settings::mesh_fits(of, mesh[0], mesh[1])) {
+      of.rows.of(values) = mesh[0];
+      of.columns.of(values) = mesh[1];
     } else {
       keys.complain(key, fmt::format("is [{}]", fmt::join(mesh, ", ")),
-                    "[1, N]: N processes share each batch; the model itself is not split");
+                    fmt::format("[rows, columns] of at most {} devices, such as [2, 4]", of.most));
     }
   }
   void operator()(const settings::Options&) {

@@ -9,6 +9,7 @@
 #include "trainer/model/cpu/batch_inputs.hpp"
 #include "trainer/model/cpu/program_call.hpp"
 #include "trainer/model/cpu/programs.hpp"
+#include "trainer/model/training/checksum.hpp"
 #include "trainer/model/training/dropout_keys.hpp"
 #include "trainer/model/training/stepper.hpp"
 #include "trainer/optim/adamw.hpp"
@@ -147,6 +148,10 @@ class CpuExecutor final : public StepExecutor {
     return {};
   }
   Status download() override { return {}; }
+
+  Result<std::vector<std::uint64_t>> checksums() override {
+    return std::vector{add_checksum(0, std::as_bytes(flat_.parameters()))};
+  }
 
   [[nodiscard]] std::size_t arena_bytes() const override {
     return workspace_.size() + activations_.memory.size();

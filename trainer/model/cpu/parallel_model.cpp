@@ -11,7 +11,7 @@ namespace {
 
 // What rank 0 has the others do. Sent as it lies in memory, to processes of the same program.
 struct Command {
-  enum class Kind : std::int64_t { make, step, evaluate, restore, end } kind = Kind::end;
+  enum class Kind : std::int64_t { make, step, evaluate, restore, checksums, end } kind = Kind::end;
   std::int64_t number = 0;  // tokens that follow; for restore the steps done, for end the exit code
 };
 static_assert(std::is_trivially_copyable_v<Command>);
@@ -70,6 +70,30 @@ class SharedBatch {
 double over_ranks(double value, const TrainingSpec& part, Communicator& peers) {
   peers.sum(std::span(&value, 1));
   return part.weighted ? value : value / peers.size();
+}
+
+// Every rank's checksum of its copy, in their order. In halves, which a sum of doubles keeps.
+std::vector<std::uint64_t> gather(std::uint64_t own, Communicator& peers) {
+  const auto ranks = static_cast<std::size_t>(peers.size());
+  const auto rank = static_cast<std::size_t>(peers.rank());
+  std::vector<double> halves(2 * ranks, 0.0);
+  halves[2 * rank] = static_cast<double>(own >> 32U);
+  halves[2 * rank + 1] = static_cast<double>(own & 0xFFFFFFFFU);
+  peers.sum(halves);
+  std::vector<std::uint64_t> all;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    all.push_back(static_cast<std::uint64_t>(halves[2 * r]) << 32U |
+                  static_cast<std::uint64_t>(halves[2 * r + 1]));
+  }
+  return all;
+}
+
+Result<std::vector<std::uint64_t>> gather(Trainable& own, Communicator& peers) {
+  const auto mine = own.checksums();
+  // The others are waiting for it, whatever came of this one.
+  auto all = gather(mine ? mine->front() : 0, peers);
+  if (!mine) return propagate(mine);
+  return all;
 }
 
 class Leader final : public Trainable {
@@ -136,6 +160,11 @@ class Leader final : public Trainable {
     return own_->restore(fill_and_send, steps_done);
   }
 
+  Result<std::vector<std::uint64_t>> checksums() override {
+    order(peers_, Command::Kind::checksums);
+    return gather(*own_, peers_);
+  }
+
   [[nodiscard]] std::int64_t parameter_count() const override { return own_->parameter_count(); }
   [[nodiscard]] std::int64_t total_parameters() const override { return own_->total_parameters(); }
   [[nodiscard]] std::size_t arena_bytes() const override { return own_->arena_bytes(); }
@@ -185,6 +214,9 @@ class Follower {
       }
       case Command::Kind::restore:
         return restore(command.number);
+      case Command::Kind::checksums:
+        (void)gather(*model_, peers_);
+        return {};
       case Command::Kind::end:
         break;
     }

@@ -57,6 +57,9 @@ class StepExecutor {
   virtual Status upload() = 0;
   virtual Status download() = 0;
 
+  // As of Trainable.
+  virtual Result<std::vector<std::uint64_t>> checksums() = 0;
+
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;  // of the host, without the state
   // As of Trainable.
   [[nodiscard]] virtual std::optional<DeviceMemory> device_memory() const { return {}; }

@@ -95,6 +95,7 @@ class Stepper final : public Trainable {
   [[nodiscard]] std::size_t arena_bytes() const override {
     return state_->flat.bytes() + state_->fixed.bytes() + executor_->arena_bytes();
   }
+  Result<std::vector<std::uint64_t>> checksums() override { return executor_->checksums(); }
   [[nodiscard]] std::optional<DeviceMemory> device_memory() const override {
     return executor_->device_memory();
   }

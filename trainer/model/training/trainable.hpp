@@ -72,6 +72,10 @@ class Trainable {
   [[nodiscard]] virtual std::int64_t total_parameters() const = 0;  // with those that are not
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;
 
+  // Of all that is trained, for each copy of it: one a device or rank, in their order. Equal
+  // copies have equal ones.
+  virtual Result<std::vector<std::uint64_t>> checksums() = 0;
+
   // Of accelerators, where they tell.
   [[nodiscard]] virtual std::optional<DeviceMemory> device_memory() const { return {}; }
   // What one of them can do at most, in floating-point operations a second, where that is known.

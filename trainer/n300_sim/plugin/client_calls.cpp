@@ -141,7 +141,7 @@ Answer<void> compile(abi::Client_Compile_Args& args) {
 
 Answer<void> deserialize(abi::Executable_DeserializeAndLoad_Args& args) {
   abi::Client& client = *args.client;
-  if (!client.machine->settings().script.loads_executables) return fail_unimplemented();
+  if (!client.machine->settings().card.script().loads_executables) return fail_unimplemented();
   if (auto ok = client.machine->check_thread(); !ok) return ok;
   const auto text = open_program({args.serialized_executable, args.serialized_executable_size});
   if (!text) {

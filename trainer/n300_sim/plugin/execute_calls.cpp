@@ -1,4 +1,4 @@
-// Runs a program on one chip or on both.
+// Runs a program on one chip or on several.
 //
 // Arguments are read where they are, results written into fresh memory; no buffer takes over
 // another's (the real plugin ignores donation). The call returns when everything is done.
@@ -84,6 +84,7 @@ Answer<Run> prepare(const abi::LoadedExecutable_Execute_Args& args) {
     }
     for (const auto& result : *results) lane.outputs.push_back(result->block->data());
     lane.temporaries = temporaries->data();
+    lane.slowness = executable.machine->settings().card.chips[d].slowness;
     run.lanes.push_back(std::move(lane));
     run.results.push_back(*std::move(results));
     run.temporaries.push_back(*std::move(temporaries));
@@ -91,15 +92,25 @@ Answer<Run> prepare(const abi::LoadedExecutable_Execute_Args& args) {
   return run;
 }
 
+void turn_over(const Run& run, const Machine::BitFlip& flip) {
+  if (flip.chip >= run.results.size() || run.results[flip.chip].empty()) return;
+  const abi::Buffer& result = *run.results[flip.chip].front();
+  const auto bits = static_cast<std::int64_t>(stored_bytes(result.type)) * 8;
+  const std::int64_t bit = flip.bit % bits;
+  result.block->data()[bit / 8] ^= static_cast<std::byte>(1U << static_cast<unsigned>(bit % 8));
+}
+
 Answer<void> run(abi::LoadedExecutable_Execute_Args& args) {
   abi::LoadedExecutable& executable = *args.executable;
-  if (auto ok = executable.machine->before(executable.image->name); !ok) return ok;
+  const auto flips = executable.machine->before(executable.image->name);
+  if (!flips) return pass_on(flips);
   auto prepared = prepare(args);
   if (!prepared) return pass_on(prepared);
   auto workspace = executable.machine->workspace(executable.program->workspace_bytes());
   if (!workspace)
     return fail_internally(fmt::format("std::bad_alloc: {}", workspace.error().message()));
   executable.program->run(prepared->lanes, *workspace);
+  for (const Machine::BitFlip& flip : *flips) turn_over(*prepared, flip);
   for (std::size_t d = 0; d < args.num_devices; ++d) {
     for (std::size_t k = 0; k < prepared->results[d].size(); ++k) {
       args.output_lists[d][k] = prepared->results[d][k].release();

@@ -19,8 +19,8 @@ NamedValue named(std::string_view name, NamedValue_Type type) {
   return value;
 }
 
-std::int64_t dram_of(const n300::Settings& settings) {
-  return static_cast<std::int64_t>(settings.script.dram_bytes / n300::chips_of_a_board);
+std::int64_t dram_of(const n300::Settings& settings, std::size_t chip) {
+  return static_cast<std::int64_t>(settings.card.chips[chip].dram_bytes);
 }
 
 }  // namespace
@@ -45,17 +45,17 @@ Device::Device(Client& its_client, int id, std::int64_t dram_bytes)
 Client::Client(std::shared_ptr<n300::Machine> board)
     : machine(std::move(board)), compiler(machine->settings()) {
   for (std::size_t chip = 0; chip < machine->chips(); ++chip) {
-    devices.push_back(
-        std::make_unique<Device>(*this, static_cast<int>(chip), dram_of(machine->settings())));
+    devices.push_back(std::make_unique<Device>(*this, static_cast<int>(chip),
+                                               dram_of(machine->settings(), chip)));
     device_list.push_back(devices.back().get());
     memory_list.push_back(&devices.back()->memory);
   }
 }
 
 TopologyDescription::TopologyDescription(const n300::Settings& settings) : compiler(settings) {
-  for (std::size_t chip = 0; chip < settings.chips(); ++chip) {
+  for (std::size_t chip = 0; chip < settings.card.chips.size(); ++chip) {
     descriptions.push_back(
-        std::make_unique<DeviceDescription>(static_cast<int>(chip), dram_of(settings)));
+        std::make_unique<DeviceDescription>(static_cast<int>(chip), dram_of(settings, chip)));
     description_list.push_back(descriptions.back().get());
   }
 }

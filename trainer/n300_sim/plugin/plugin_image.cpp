@@ -44,7 +44,8 @@ Answer<std::shared_ptr<const Image>> Compiler::load(std::string_view text) const
         compiler_report(fmt::format("failed to legalize operation 'stablehlo': {}: {}",
                                     module->name, whole.error().message())));
   }
-  if (module->replicas < 1 || module->replicas > static_cast<std::int64_t>(settings_.chips())) {
+  if (module->replicas < 1 ||
+      static_cast<std::size_t>(module->replicas) > settings_.card.chips.size()) {
     return fail_internally(chips_missing_report(module->replicas));
   }
   auto image = std::make_shared<Image>();
@@ -64,7 +65,8 @@ Answer<std::shared_ptr<const Image>> Compiler::load(std::string_view text) const
 }
 
 Answer<void> Compiler::build_kernels(const Image& image) {
-  const std::chrono::milliseconds one(settings_.script.compile_ms_per_op_in(settings_.attempt));
+  const std::chrono::milliseconds one(
+      settings_.card.script().compile_ms_per_op_in(settings_.attempt));
   const KernelCache::Kernel kernel{image.name, image.text, operations_of(image.graph)};
   // Compiling is what the device's compiler does with its time; nothing else waits for it.
   const auto compile_one = [&] {
@@ -75,7 +77,7 @@ Answer<void> Compiler::build_kernels(const Image& image) {
     return {};
   }
   const KernelCache cache(*settings_.kernels);
-  if (settings_.script.corrupt_kernel_cache == settings_.attempt && !damaged_) {
+  if (settings_.card.script().corrupt_kernel_cache == settings_.attempt && !damaged_) {
     damaged_ = true;
     if (const auto ok = cache.damage(kernel); !ok) {
       return fail_internally(kernel_unwritable_report(image.name, ok.error().message()));

@@ -23,12 +23,14 @@ Result<std::shared_ptr<Machine>> Machine::create(const Settings& settings, int t
 }
 
 Machine::Machine(const Settings& settings, std::unique_ptr<cpu::Runtime> runtime)
-    : settings_(settings),
-      runtime_(std::move(runtime)),
-      chips_(settings.chips(), ChipMemory(settings.script.dram_bytes / chips_of_a_board,
-                                          settings.script.base_bytes / chips_of_a_board)),
-      faults_(settings.script, settings.attempt),
-      thread_(std::this_thread::get_id()) {}
+    : settings_(settings), runtime_(std::move(runtime)), thread_(std::this_thread::get_id()) {
+  for (const CardChip& chip : settings.card.chips) {
+    chips_.emplace_back(chip.dram_bytes, chip.base_bytes);
+  }
+  for (const CardBoard& board : settings.card.boards) {
+    faults_.emplace_back(board.script, settings.attempt);
+  }
+}
 
 Answer<void> Machine::check_thread() const {
   if (std::this_thread::get_id() == thread_) return {};
@@ -41,7 +43,7 @@ Answer<void> Machine::check_open() const {
 }
 
 Failure Machine::refused(std::size_t chip, std::size_t bytes, const Error& error) const {
-  if (settings_.script.oom == OutOfMemory::error_13) {
+  if (settings_.card.script().oom == OutOfMemory::error_13) {
     return fail_internally(out_of_memory_report(error.what)).value();
   }
   return {pjrt::abi::Error_Code_RESOURCE_EXHAUSTED,
@@ -63,28 +65,43 @@ Answer<DeviceBlock> Machine::allocate(std::size_t chip, std::size_t device_bytes
   return DeviceBlock(shared_from_this(), chip, device_bytes, *std::move(memory));
 }
 
-Answer<void> Machine::before(std::string_view program) {
-  const Turn turn = faults_.next(program);
-  switch (turn.fate) {
-    case Fate::runs:
-      break;
-    case Fate::hangs:
-      hang();
-    case Fate::aborts:
-      print_report(abort_report());
-      std::abort();
-    case Fate::loses_ethernet:
-      close();
-      return fail_internally(ethernet_lost_report());
+Answer<std::vector<Machine::BitFlip>> Machine::before(std::string_view program) {
+  std::vector<BitFlip> flips;
+  bool begins_step = false;
+  for (std::size_t board = 0; board < faults_.size(); ++board) {
+    const Turn turn = faults_[board].next(program);
+    switch (turn.fate) {
+      case Fate::runs:
+        break;
+      case Fate::hangs:
+        hang();
+      case Fate::aborts:
+        print_report(abort_report());
+        std::abort();
+      case Fate::loses_ethernet:
+        close();
+        return fail_internally(ethernet_lost_report());
+    }
+    begins_step = turn.begins_step;
+    if (turn.flips) add_flip(board, flips);
   }
-  if (!turn.begins_step) return {};
-  const std::uint64_t leak = settings_.script.leak_bytes_per_step / chips_of_a_board;
+  if (!begins_step) return flips;
   for (std::size_t chip = 0; chip < chips_.size(); ++chip) {
+    const std::uint64_t leak = settings_.card.chips[chip].leak_bytes_per_step;
     if (const auto ok = chips_[chip].take(leak); !ok) {
       return tl::unexpected<Failure>(refused(chip, leak, ok.error()));
     }
   }
-  return {};
+  return flips;
+}
+
+void Machine::add_flip(std::size_t board, std::vector<BitFlip>& flips) const {
+  const Flip& flip = *settings_.card.boards[board].script.flip;
+  const std::vector<CardChip>& chips = settings_.card.chips;
+  for (std::size_t chip = 0; chip < chips.size(); ++chip) {
+    if (chips[chip].board == board && chips[chip].id == flip.chip)
+      flips.push_back({chip, flip.bit});
+  }
 }
 
 // Signal handlers run; the program keeps hanging.

@@ -59,8 +59,14 @@ class Machine : public std::enable_shared_from_this<Machine> {
   Answer<DeviceBlock> allocate(std::size_t chip, std::size_t device_bytes,
                                std::size_t stored_bytes);
 
-  // Before each program: counts steps, leaks, and lets the script's faults happen. May not return.
-  Answer<void> before(std::string_view program);
+  // A bit that turns over in what a program gives to a chip.
+  struct BitFlip {
+    std::size_t chip = 0;
+    std::int64_t bit = 0;
+  };
+  // Before each program: counts steps, leaks, and lets the scripts' faults happen. May not return.
+  // What is to happen when it has run.
+  Answer<std::vector<BitFlip>> before(std::string_view program);
   // The device can no longer be used, as after an exception in the real runtime.
   void close() { open_ = false; }
 
@@ -78,12 +84,13 @@ class Machine : public std::enable_shared_from_this<Machine> {
 
   [[nodiscard]] Failure refused(std::size_t chip, std::size_t bytes, const Error& error) const;
   [[noreturn]] void hang() const;
+  void add_flip(std::size_t board, std::vector<BitFlip>& flips) const;
 
   Settings settings_;
   std::unique_ptr<cpu::Runtime> runtime_;
   std::vector<ChipMemory> chips_;
   BlockPool pool_;
-  StepFaults faults_;
+  std::vector<StepFaults> faults_;  // of each board
   cpu::Memory workspace_;
   std::thread::id thread_;
   bool open_ = true;

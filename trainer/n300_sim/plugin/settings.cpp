@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "common/base/number_in.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::n300 {
 namespace {
@@ -30,9 +31,9 @@ Status read_number(const char* variable, Number& number) {
 
 Result<Settings> read_settings() {
   Settings settings;
-  auto script = read_fault_script(text_of("TRAINWARD_SIMULATE"), "TRAINWARD_SIMULATE");
-  if (!script) return propagate(script);
-  settings.script = *script;
+  auto card = read_card(text_of(env::simulate), text_of(env::plan));
+  if (!card) return propagate(card);
+  settings.card = *std::move(card);
   if (auto ok = read_number("TRAINWARD_ATTEMPT", settings.attempt); !ok) return propagate(ok);
   if (auto ok = read_number("TT_METAL_OPERATION_TIMEOUT_SECONDS", settings.operation_timeout_s);
       !ok) {

@@ -15,7 +15,7 @@ Answer<void> create(abi::TopologyDescription_Create_Args& args) {
   if (!settings) {
     return fail_with(abi::Error_Code_INVALID_ARGUMENT, settings.error().message());
   }
-  if (!settings->script.compiles_without_device) return fail_unimplemented();
+  if (!settings->card.script().compiles_without_device) return fail_unimplemented();
   args.topology = std::make_unique<abi::TopologyDescription>(*settings).release();
   return {};
 }

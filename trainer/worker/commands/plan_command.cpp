@@ -90,7 +90,7 @@ std::string text_of(const Verdict& verdict, const WorkerConfig& config) {
     text += fmt::format("  {:<12} {:>10}  {}\n", row.name, human_bytes(row.bytes), row.about);
   }
   text += fmt::format("  {:<12} {:>10}{}\n", "in all", human_bytes(verdict.peak),
-                      config.ranks > 1 ? fmt::format("  in {} processes", config.ranks) : "");
+                      config.ranks() > 1 ? fmt::format("  in {} processes", config.ranks()) : "");
   if (!verdict.available) return text;
   const std::string there =
       human_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(*verdict.available, 0)));
@@ -98,7 +98,7 @@ std::string text_of(const Verdict& verdict, const WorkerConfig& config) {
   text += fmt::format("It does NOT fit: {} are available. What would help:\n", there);
   for (const Change& change : verdict.changes) {
     text +=
-        fmt::format("  {:>10}  {}\n", human_bytes(peak_of(change.plan, config.ranks)), change.what);
+        fmt::format("  {:>10}  {}\n", human_bytes(peak_of(change.plan, config.ranks())), change.what);
   }
   return text;
 }
@@ -121,14 +121,14 @@ Result<Verdict> judge(WorkerConfig& config, const CommandPorts& ports, Reporter&
   auto data = RunData::load(config, std::filesystem::path(), false, ports.requests, reporter);
   if (!data) return propagate(data);
   TrainingSpec part = config.training;
-  if (config.ranks > 1) {
-    auto split = split_over(part, config.ranks);
+  if (config.ranks() > 1) {
+    auto split = split_over(part, config.ranks());
     if (!split) return propagate(split);
     part = *split;
   }
   auto plan = plan_cpu_memory(part, chosen->base.get());
   if (!plan) return propagate(plan);
-  Verdict verdict{*plan, peak_of(*plan, config.ranks), std::nullopt, {}};
+  Verdict verdict{*plan, peak_of(*plan, config.ranks()), std::nullopt, {}};
   const auto memory = host::available_memory("/", host::cgroups_of("/", ::getpid()));
   if (memory) verdict.available = memory->bytes;
   if (!verdict.fits()) verdict.changes = changes(part, chosen->base.get());

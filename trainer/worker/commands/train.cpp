@@ -122,7 +122,7 @@ int train_as_rank(const WorkerOptions& options) {
   try {
     if (peers.rank() == 0) {
       const auto config = load_worker_config(options.config_file);
-      const std::int64_t ranks = config ? config->ranks : 1;
+      const std::int64_t ranks = config ? config->ranks() : 1;
       code =
           train_with([&](const WorkerConfig& c, const WorkerEnvironment&, const BaseWeights* base,
                          Reporter&) { return lead(c.training, base, ranks, peers); },
@@ -146,7 +146,7 @@ int run_train(const WorkerOptions& options, char* const* arguments) {
   // What is wrong with the configuration is told by the run that reads it again.
   const auto config = load_worker_config(options.config_file);
   const bool processes = config && config->device == cpu_device;
-  if (processes && config->ranks > 1) return launch(config->ranks, arguments);
+  if (processes && config->ranks() > 1) return launch(config->ranks(), arguments);
   return train_with(make_model, options);
 }
 

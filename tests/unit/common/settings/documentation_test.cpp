@@ -97,7 +97,7 @@ struct Row {
     return {"list of paths", "at least one, each exists", fmt::format("`[{}]`", of.fallback)};
   }
   Cells operator()(const Mesh& of) const {
-    return {"`[1, N]`", fmt::format("N from 1 to {}", of.most), "`[1, 1]`"};
+    return {"`[rows, columns]`", fmt::format("at most {} in all", of.most), "`[1, 1]`"};
   }
   Cells operator()(const Options& of) const {
     return {"map", fmt::format("{} entries", of.most), "empty"};

@@ -115,9 +115,18 @@ struct Ends {
     return {{"[]", !of.needed}, {R"(["/tmp"])", true}, {R"(["/tmp", []])", false}};
   }
   std::vector<Value> operator()(const Mesh& of) const {
-    return {{"[1, 0]", false}, {"[1, 1]", true},    {fmt::format("[1, {}]", of.most), true},
-            {"[2, 2]", false}, {"[1]", false},      {fmt::format("[1, {}]", of.most + 1), false},
-            {"2", false},      {"[1, 2, 1]", false}};
+    return {{"[1, 0]", false},
+            {"[1, 1]", true},
+            {fmt::format("[1, {}]", of.most), true},
+            {"[2, 2]", true},
+            {"[2, 512]", true},
+            {"[2, 513]", false},
+            {"[513, 2]", false},
+            {"[4294967296, 4294967296]", false},
+            {"[1]", false},
+            {fmt::format("[1, {}]", of.most + 1), false},
+            {"2", false},
+            {"[1, 2, 1]", false}};
   }
   std::vector<Value> operator()(const Options&) const {
     return {{R"({"a": 1})", true}, {"{}", true}, {R"({"a": {"b": 1}})", false}, {"[]", false}};

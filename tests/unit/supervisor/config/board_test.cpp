@@ -42,8 +42,18 @@ TEST_F(ConfigBoard, OurWorkerNeedsAsManyChipsAsItDrivesDevices) {
   const std::string four =
       "    device_config: {mesh_shape: [1, 4], enable_ddp: true, plugin: sim_n300}\n";
   EXPECT_EQ(program(four + "    board: {mesh_shape: [2, 2]}\n").mesh, (Mesh{2, 2}));
-  EXPECT_THAT(problems("programs:\n  a:\n" + four + "    board: {mesh_shape: [1, 2]}\n"),
-              ElementsAre(HasSubstr("is 1 x 2, and device_config.mesh_shape asks for 4 devices")));
+  EXPECT_THAT(
+      problems("programs:\n  a:\n" + four + "    board: {mesh_shape: [1, 2]}\n"),
+      ElementsAre(HasSubstr("is 1 x 2, and device_config.mesh_shape is 1 x 4; leave it out")));
+  const std::string square =
+      "    device_config: {mesh_shape: [2, 4], enable_ddp: true, plugin: sim_n300, host: "
+      "host.yaml}\n"
+      "    training_config: {batch_size: 8}\n";
+  EXPECT_EQ(program(square).mesh, (Mesh{2, 4}));
+  EXPECT_EQ(program(square + "    board: {mesh_shape: [2, 4]}\n").mesh, (Mesh{2, 4}));
+  EXPECT_THAT(
+      problems("programs:\n  a:\n" + square + "    board: {mesh_shape: [4, 2]}\n"),
+      ElementsAre(HasSubstr("is 4 x 2, and device_config.mesh_shape is 2 x 4; leave it out")));
 }
 
 TEST_F(ConfigBoard, MeshesThatCannotBeAreRefused) {

@@ -353,8 +353,8 @@ TEST_F(Elsewhere, WhatIsNotDoneIsRefusedWithWhatToDo) {
   EXPECT_THAT(
       wrong("device_config: {device_ids: [0]}"),
       ElementsAre(AllOf(HasSubstr("device_config.device_ids: a list"), HasSubstr("board"))));
-  EXPECT_THAT(wrong("device_config: {mesh_shape: [2, 4], enable_ddp: true}"),
-              ElementsAre(HasSubstr("expected [1, N]")));
+  EXPECT_THAT(wrong("device_config: {mesh_shape: [2, 2, 2], enable_ddp: true}"),
+              ElementsAre(HasSubstr("expected [rows, columns]")));
 }
 
 TEST_F(Elsewhere, WhatDoesNothingIsTold) {

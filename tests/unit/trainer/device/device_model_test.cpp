@@ -85,6 +85,25 @@ TEST(DeviceModel, TheFirstLossHasTheCpusBits) {
   }
 }
 
+// [1, 2], [2, 4] and [4, 8] of the same step.
+TEST(DeviceModel, EveryMeshTrainsAsOneDeviceDoes) {
+  ::setenv("TRAINWARD_SIMULATE", R"({"chips": 32})", 1);
+  TrainingSpec spec = tiny_spec();
+  spec.batch_size = 32;
+  spec.dropout = 0.1;
+  for (const Placement placement : {Placement::host, Placement::device}) {
+    const auto course = [&](std::int64_t devices) {
+      return train_course(*make_on_device(spec, simulated(placement, devices)), spec);
+    };
+    const auto one = course(1);
+    for (const std::int64_t devices : {2, 8, 32}) {
+      SCOPED_TRACE(testing::Message() << devices << " devices");
+      test::expect_same_course(one, course(devices), 2e-5);
+    }
+  }
+  ::unsetenv("TRAINWARD_SIMULATE");
+}
+
 TEST(DeviceModel, TheSameRunGivesTheSameBits) {
   TrainingSpec spec = tiny_spec();
   spec.accumulation = 2;

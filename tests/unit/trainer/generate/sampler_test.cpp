@@ -117,6 +117,7 @@ TEST_F(SamplerTest, AModelElsewhereHasNoWeightsHere) {
       return {};
     }
     Status restore(const checkpoint::FillTensors&, std::int64_t) override { return {}; }
+    Result<std::vector<std::uint64_t>> checksums() override { return std::vector<std::uint64_t>{}; }
     [[nodiscard]] std::int64_t parameter_count() const override { return 0; }
     [[nodiscard]] std::int64_t total_parameters() const override { return 0; }
     [[nodiscard]] std::size_t arena_bytes() const override { return 0; }

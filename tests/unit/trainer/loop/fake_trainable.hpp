@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct FakeRecord {
   std::optional<DeviceMemory> memory;
   std::optional<double> peak_flops;
   std::int64_t communication_us = 0;  // of each step
+  // Of each copy after so many steps; else two that are alike.
+  std::map<std::int64_t, std::vector<std::uint64_t>> checksums;
 };
 
 class FakeTrainable final : public Trainable {
@@ -67,6 +70,10 @@ class FakeTrainable final : public Trainable {
     steps_done_ = steps_done;
     record_.restored.push_back(steps_done);
     return {};
+  }
+  Result<std::vector<std::uint64_t>> checksums() override {
+    const auto at = record_.checksums.find(steps_done_);
+    return at == record_.checksums.end() ? std::vector<std::uint64_t>{1, 1} : at->second;
   }
   [[nodiscard]] std::int64_t parameter_count() const override { return 4; }
   [[nodiscard]] std::int64_t total_parameters() const override { return 4; }

@@ -57,5 +57,20 @@ TEST(StepFaults, OnlyInItsAttempt) {
   EXPECT_EQ(StepFaults(script, 0).next("embed").fate, Fate::runs);
 }
 
+TEST(StepFaults, ABitFlipsInTheFirstUpdateOfItsStep) {
+  FaultScript script;
+  script.flip = Flip{{1, 1}, "L", 0};
+  StepFaults faults(script, 1);
+  std::vector<int> flips;
+  int number = 0;
+  for (int step = 0; step < 3; ++step) {
+    for (const char* program : {"embed", "block_forward", "update_block", "update_block"}) {
+      if (faults.next(program).flips) flips.push_back(number);
+      ++number;
+    }
+  }
+  EXPECT_EQ(flips, std::vector<int>{6});
+}
+
 }  // namespace
 }  // namespace trainward::n300

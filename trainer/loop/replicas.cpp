@@ -1,0 +1,176 @@
+#include "trainer/loop/replicas.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "common/base/json/json.hpp"
+#include "common/os/folder.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* dispute_file = "replicas-differ.json";
+constexpr std::size_t max_dispute_bytes = 64 * 1024;
+constexpr double most_share = 0.001;  // of the time
+constexpr std::int64_t longest_pause = 1'000'000;
+
+json::object to_json(const Dispute& dispute) {
+  json::object object{{"step", dispute.step}, {"since", dispute.since}};
+  // As text: a JSON number need not hold 64 bits.
+  json::array& sums = object["checksums"].emplace_array();
+  for (const std::uint64_t sum : dispute.checksums) sums.emplace_back(fmt::format("{:016x}", sum));
+  return object;
+}
+
+std::optional<Dispute> read_dispute(const std::filesystem::path& root) {
+  auto folder = Folder::open(root);
+  if (!folder) return std::nullopt;
+  const auto bytes = folder->read(dispute_file, max_dispute_bytes);
+  if (!bytes) return std::nullopt;
+  const auto parsed = parse_json(*bytes, dispute_file);
+  if (!parsed || !parsed->is_object()) return std::nullopt;
+  const json::object& object = parsed->get_object();
+  Dispute dispute{int_or(object, "step", 0), int_or(object, "since", 0), {}};
+  const auto sums = get_array(object, "checksums");
+  if (!sums) return std::nullopt;
+  for (const json::value& sum : **sums) {
+    const std::string text = sum.is_string() ? std::string(sum.get_string()) : std::string();
+    std::uint64_t value = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    dispute.checksums.push_back(value);
+  }
+  return dispute;
+}
+
+Status write_dispute(const std::filesystem::path& root, const Dispute& dispute) {
+  auto folder = Folder::open(root);
+  if (!folder) return propagate(folder);
+  return folder->write_durably(dispute_file, json::serialize(to_json(dispute)));
+}
+
+void forget_dispute(const std::filesystem::path& root) {
+  auto folder = Folder::open(root);
+  if (folder) (void)folder->remove_file(dispute_file);
+}
+
+}  // namespace
+
+std::optional<std::vector<std::size_t>> outside_majority(
+    const std::vector<std::uint64_t>& checksums) {
+  std::map<std::uint64_t, std::size_t> votes;
+  for (const std::uint64_t sum : checksums) ++votes[sum];
+  const auto most =
+      std::ranges::max_element(votes, {}, [](const auto& candidate) { return candidate.second; });
+  if (most == votes.end() || 2 * most->second <= checksums.size()) return std::nullopt;
+  std::vector<std::size_t> outside;
+  for (std::size_t i = 0; i < checksums.size(); ++i) {
+    if (checksums[i] != most->first) outside.push_back(i);
+  }
+  return outside;
+}
+
+Replicas::Replicas(Options options, Trainable& model, Reporter& reporter)
+    : options_(std::move(options)),
+      model_(model),
+      reporter_(reporter),
+      dispute_(read_dispute(options_.root)),
+      agreed_(options_.step),
+      next_(options_.step + 1) {
+  // What was disputed is repeated only from a step that is not later.
+  if (dispute_ && options_.step >= dispute_->step) {
+    forget_dispute(options_.root);
+    dispute_.reset();
+  }
+}
+
+bool Replicas::due(std::int64_t step) const {
+  if (dispute_ && dispute_->step == step) return true;
+  return options_.every > 0 ? step % options_.every == 0 : step >= next_;
+}
+
+Status Replicas::after_step(std::int64_t step, std::chrono::nanoseconds took) {
+  const auto ns = static_cast<double>(took.count());
+  step_ns_ = step_ns_ == 0 ? ns : 0.9 * step_ns_ + 0.1 * ns;
+  return due(step) ? compare(step) : Status();
+}
+
+Status Replicas::before_save(std::int64_t step) {
+  return step == agreed_ ? Status() : compare(step);
+}
+
+Status Replicas::compare(std::int64_t step) {
+  const auto began = Clock::now();
+  const auto checksums = model_.checksums();
+  if (!checksums) return propagate(checksums);
+  const std::chrono::duration<double, std::nano> took = Clock::now() - began;
+  if (std::ranges::adjacent_find(*checksums, std::not_equal_to()) != checksums->end()) {
+    return differ(step, *checksums);
+  }
+  if (dispute_ && dispute_->step == step) settle_dispute(*checksums);
+  agreed_ = step;
+  const double pause = std::ceil(took.count() / (most_share * std::max(step_ns_, 1.0)));
+  next_ = step + std::clamp(static_cast<std::int64_t>(std::min(pause, 1e6)), std::int64_t{1},
+                            longest_pause);
+  return {};
+}
+
+std::string Replicas::names_of(const std::vector<std::size_t>& which) const {
+  std::vector<std::string> names;
+  for (const std::size_t i : which) {
+    names.push_back(i < options_.names.size() ? options_.names[i] : fmt::format("number {}", i));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Status Replicas::differ(std::int64_t step, const std::vector<std::uint64_t>& checksums) {
+  const std::string when =
+      fmt::format("after step {} (all were alike after step {})", step, agreed_);
+  if (const auto outside = outside_majority(checksums)) {
+    return fail(ErrorKind::transient,
+                fmt::format("silent corruption: the parameters on {} are not those of the other {} "
+                            "{}",
+                            names_of(*outside), checksums.size() - outside->size(), when),
+                {},
+                "the run resumes from its last checkpoint, which all agreed on; take the board "
+                "out if it is named again");
+  }
+  std::vector<std::size_t> all(checksums.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  std::string then = "the next attempt repeats these steps and names the one that was wrong";
+  if (auto kept = write_dispute(options_.root, {step, agreed_, checksums}); !kept) {
+    then = "which one is wrong stays open: " + kept.error().message();
+  }
+  return fail(ErrorKind::transient,
+              fmt::format("silent corruption: the parameters on {} differ {}", names_of(all), when),
+              {}, then);
+}
+
+void Replicas::settle_dispute(const std::vector<std::uint64_t>& checksums) {
+  const Dispute dispute = *std::exchange(dispute_, std::nullopt);
+  forget_dispute(options_.root);
+  std::vector<std::size_t> wrong;
+  for (std::size_t i = 0; i < dispute.checksums.size(); ++i) {
+    if (dispute.checksums[i] != checksums.front()) wrong.push_back(i);
+  }
+  const bool comparable = dispute.checksums.size() == checksums.size();
+  if (!comparable || wrong.size() == dispute.checksums.size()) {
+    reporter_.status(fmt::format(
+        "step {} was repeated after silent corruption; nobody's earlier parameters are those of "
+        "now, so which one was wrong stays open",
+        dispute.step));
+    return;
+  }
+  reporter_.error(fmt::format(
+      "silent corruption at step {}: repeated, the steps since {} give what the others had; {} was "
+      "wrong; take the board out if it is named again",
+      dispute.step, dispute.since, names_of(wrong)));
+}
+
+}  // namespace trainward::trainer
