@@ -8,6 +8,7 @@
 
 #include "common/terminal/display_text.hpp"
 #include "hwprobe/draw/verdict_colour.hpp"
+#include "hwprobe/topology/connectors.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -148,8 +149,13 @@ class Drawing {
 
   void draw_below(const GraphLink& link, bool own) {
     const auto end = [&](std::size_t chip, const std::string& port, bool full) {
-      return fmt::format("{}{}{}", full ? word(graph_.name(chip)) : word(graph_.chips[chip].id),
-                         port.empty() ? "" : ":", word(port));
+      const GraphChip& node = graph_.chips[chip];
+      const GraphBoard& board = graph_.boards[node.board];
+      const std::string text = fmt::format("{}{}{}", word(full ? graph_.name(chip) : node.id),
+                                           port.empty() ? "" : ":", word(port));
+      // Of the many cables of a host only those that somebody has to find.
+      if (link.state != LinkState::down) return text;
+      return with_connector(text, socket_of({board.type, board.bus_id}, {"", node.id, port}));
     };
     print("    {} {} {}\n", end(link.from, link.from_port, false), line(link),
           end(link.to, link.to_port, !own));

@@ -9,9 +9,9 @@
 //
 //   --------- up   ----x---- down
 //
-// Under a board stand its links to other boards, each link once. The last line explains the links
-// that were drawn. With colours the same characters stand at the same places. Words from elsewhere
-// are made safe for a terminal.
+// Under a board stand its links to other boards, each link once; a broken one with its connectors.
+// The last line explains the links that were drawn. With colours the same characters stand at the
+// same places. Words from elsewhere are made safe for a terminal.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "hwprobe/topology/connectors.hpp"
 #include "hwprobe/topology/ends.hpp"
 
 namespace trainward::hwprobe {
@@ -65,8 +66,13 @@ void judge_cable(Report& report, const Link& cable) {
     }
   }
   if (!down) return;
+  const auto name = [&](const End& end) {
+    const Board* board = find_board(report, end.board);
+    return with_connector(to_text(end),
+                          board == nullptr ? "" : socket_of({board->type, board->bus_id}, end));
+  };
   const Evidence evidence{
-      fmt::format("the cable from {} to {} is down", to_text(*from), to_text(*to)),
+      fmt::format("the cable from {} to {} is down", name(*from), name(*to)),
       "check both plugs; after a reset a cable may take three minutes to come up"};
   for (const std::string& serial : {from->board, to->board}) {
     Board* board = find_board(report, serial);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hwprobe/topology/connectors.hpp"
 #include "hwprobe/topology/terrain.hpp"
 
 namespace trainward::hwprobe {
@@ -16,8 +17,10 @@ constexpr std::int64_t broken_link_weight = 1;
 constexpr std::int64_t chip_weight = 2;
 constexpr std::int64_t no_link_weight = 4;
 
-// Broken things may be used here; they only cost.
-Terrain terrain_of_wishes(const Graph& graph, const Refused& refused, const Usable& usable) {
+// Broken things may be used here; they only cost. So do links that were never there, unless
+// `no_link` is forbidden.
+Terrain terrain_of_wishes(const Graph& graph, const Refused& refused, const Usable& usable,
+                          std::int64_t no_link) {
   Terrain terrain = empty_terrain(graph, {});
   const auto between = links_between(graph);
   for (std::size_t chip = 0; chip < graph.chips.size(); ++chip) {
@@ -28,10 +31,28 @@ Terrain terrain_of_wishes(const Graph& graph, const Refused& refused, const Usab
       const Between state = between[chip][other];
       terrain.pair[chip][other] = state == Between::linked   ? 0
                                   : state == Between::broken ? broken_link_weight
-                                                             : no_link_weight;
+                                                             : no_link;
     }
   }
   return terrain;
+}
+
+// The layout that is the nearest to working. Repairs are looked for first: where they are enough,
+// the much larger search over cables that could be laid as well has nothing to add.
+SearchResult nearest(const Graph& graph, const Refused& refused, const Usable& usable,
+                     std::size_t max_steps) {
+  const auto search = [&](std::int64_t no_link) {
+    return search_meshes(terrain_of_wishes(graph, refused, usable, no_link),
+                         std::span(&refused.shape, 1), max_steps);
+  };
+  SearchResult repaired = search(forbidden);
+  if (repaired.best && repaired.best->cost.missing <= no_link_weight) return repaired;
+  SearchResult laid = search(no_link_weight);
+  laid.complete = laid.complete && repaired.complete;
+  if (repaired.best && (!laid.best || repaired.best->cost < laid.best->cost)) {
+    laid.best = std::move(repaired.best);
+  }
+  return laid;
 }
 
 class Missing {
@@ -57,9 +78,8 @@ class Missing {
     if (!usable_(graph_, chip)) {
       // What is wrong with the whole board is said of the board, once.
       const GraphChip& node = graph_.chips[chip];
-      const GraphBoard& board = graph_.boards[node.board];
-      const bool whole = !usable(board.verdict);
-      say(whole ? fmt::format("board {} is {}", board.serial, to_string(board.verdict))
+      const bool whole = !usable(graph_.boards[node.board].verdict);
+      say(whole ? name_bad(node.board)
                 : fmt::format("chip {} is {}", graph_.name(chip),
                               healthy(graph_, chip) ? "not to be used" : to_string(node.verdict)));
       only_held_ = false;
@@ -76,11 +96,28 @@ class Missing {
                       graph_.name(std::max(a, b))));
       return;
     }
+    // None of them is up.
+    std::vector<GraphLink> down;
     for (const GraphLink& link : graph_.links) {
-      if (link.from == std::min(a, b) && link.to == std::max(a, b)) {
-        say(fmt::format("the link from {} is down", graph_.name(link)));
-      }
+      if (link.from == std::min(a, b) && link.to == std::max(a, b)) down.push_back(link);
     }
+    say(fmt::format("the link{} from {} {} down", down.size() == 1 ? "" : "s",
+                    name_with_connectors(graph_, down), down.size() == 1 ? "is" : "are"));
+  }
+
+  // "board a is ARC_DEAD", and which of its chips it is where not all are.
+  [[nodiscard]] std::string name_bad(std::size_t index) const {
+    const GraphBoard& board = graph_.boards[index];
+    std::vector<std::string_view> chips;
+    std::size_t all = 0;
+    for (const GraphChip& chip : graph_.chips) {
+      if (chip.board != index) continue;
+      ++all;
+      if (chip.verdict == board.verdict) chips.push_back(chip.id);
+    }
+    const std::string words = fmt::format("board {} is {}", board.serial, to_string(board.verdict));
+    if (chips.empty() || chips.size() == all) return words;
+    return fmt::format("{} (chip {})", words, fmt::join(chips, ", "));
   }
 
   void say(std::string words) {
@@ -106,8 +143,7 @@ Error refusal(const Graph& graph, const Refused& refused, const Usable& usable,
                         graph.chips.size()),
             "mesh_shape", "ask for a smaller mesh"};
   }
-  const Terrain terrain = terrain_of_wishes(graph, refused, usable);
-  const SearchResult wish = search_meshes(terrain, std::span(&refused.shape, 1), max_steps);
+  const SearchResult wish = nearest(graph, refused, usable, max_steps);
   if (!wish.best) {
     return {ErrorKind::permanent, fmt::format("the search for {} gave up", mesh), "mesh_shape",
             "ask for a smaller mesh"};
@@ -124,7 +160,9 @@ Error refusal(const Graph& graph, const Refused& refused, const Usable& usable,
   return {missing.only_held() ? ErrorKind::transient : ErrorKind::permanent,
           fmt::format("{} cannot be placed: {}", mesh, fmt::join(words, "; ")), "mesh_shape",
           missing.only_held() ? "it can be when they are free"
-                              : "this is the nearest to such a mesh; repair it or ask for less"};
+                              : fmt::format("this is the nearest to such a mesh{}; repair it or "
+                                            "ask for less",
+                                            wish.complete ? "" : " that was found")};
 }
 
 }  // namespace trainward::hwprobe

@@ -31,10 +31,12 @@ class Builder {
     }
     for (const Link& link : expected.links) add_link(link, "", LinkState::assumed);
     for (std::size_t board = 0; board < graph_.boards.size(); ++board) add_traces(board);
-    std::sort(graph_.links.begin(), graph_.links.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.from, a.to, a.from_port, a.to_port) <
-             std::tie(b.from, b.to, b.from_port, b.to_port);
-    });
+    // Channel 8 comes before 10.
+    const auto key = [](const GraphLink& link) {
+      return std::tuple(link.from, link.to, link.from_port.size(), std::string_view(link.from_port),
+                        link.to_port.size(), std::string_view(link.to_port));
+    };
+    std::ranges::sort(graph_.links, {}, key);
     return std::move(graph_);
   }
 

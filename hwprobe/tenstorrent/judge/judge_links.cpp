@@ -4,6 +4,7 @@
 
 #include "common/base/text.hpp"
 #include "hwprobe/tenstorrent/judge/findings.hpp"
+#include "hwprobe/topology/connectors.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -43,8 +44,15 @@ Count count_on_board(const std::vector<LinkFacts>& links) {
   return count;
 }
 
-std::string name_of(const LinkFacts& link) {
-  return fmt::format("{}link {} to {}", on_board(link) ? "on-board " : "", link.from, link.to);
+// "link L:6 (QSFP 1) to 010001451170c0c4/L:6": what is at the other end only its own board can say.
+std::string name_of(const LinkFacts& link, const BoardFacts& board) {
+  if (on_board(link)) return fmt::format("on-board link {} to {}", link.from, link.to);
+  const auto end = [&](const std::string& text) {
+    const auto parsed = parse_end(text, "");
+    const bool own = parsed && parsed->board.empty();
+    return with_connector(text, own ? socket_of({board.type, board.bus_id}, *parsed) : "");
+  };
+  return fmt::format("link {} to {}", end(link.from), end(link.to));
 }
 
 Finding unreachable(const Count& count, Way way, const BoardFacts& facts) {
@@ -63,15 +71,16 @@ Finding unreachable(const Count& count, Way way, const BoardFacts& facts) {
            "it repaired"}};
 }
 
-std::string describe_down(const LinkFacts& link) {
+std::string describe_down(const LinkFacts& link, const BoardFacts& board) {
   return fmt::format(
-      "{} is down ({}{})", name_of(link), link.why.empty() ? "training failed" : link.why,
+      "{} is down ({}{})", name_of(link, board), link.why.empty() ? "training failed" : link.why,
       link.retrains > 0 ? ", after " + trainward::count(link.retrains, "retraining") : "");
 }
 
-void judge_counters(const LinkFacts& link, Findings& findings) {
+void judge_counters(const LinkFacts& link, const BoardFacts& board, Findings& findings) {
   const auto add = [&](std::string what, std::string advice) {
-    findings.push_back({Verdict::degraded, {name_of(link) + std::move(what), std::move(advice)}});
+    findings.push_back(
+        {Verdict::degraded, {name_of(link, board) + std::move(what), std::move(advice)}});
   };
   if (link.retrains > 0) {
     add(fmt::format(" was retrained {}",
@@ -105,16 +114,16 @@ Findings judge_links(const BoardFacts& facts) {
   for (const LinkFacts& link : facts.links) {
     if (!link.known) continue;
     if (link.up) {
-      judge_counters(link, findings);
+      judge_counters(link, facts, findings);
       continue;
     }
     Verdict verdict = on_board(link) ? unreached : Verdict::degraded;
     if (links_may_be_down(facts)) verdict = Verdict::resetting;
     findings.push_back(
         {verdict,
-         {link.training ? fmt::format("{} is not up yet ({})", name_of(link),
+         {link.training ? fmt::format("{} is not up yet ({})", name_of(link, facts),
                                       link.why.empty() ? "still training" : link.why)
-                        : describe_down(link),
+                        : describe_down(link, facts),
           way == Way::lost ? "" : "reset both boards together; if it stays, plan a repair"}});
   }
   return findings;

@@ -64,7 +64,7 @@ TEST(Expectations, ACableIsAFaultOnlyWhenItIsExpectedAndSeenDown) {
   apply_expected(report, expected);
   for (const Board& board : report.boards) {
     EXPECT_EQ(board.verdict, Verdict::degraded);
-    EXPECT_EQ(board.evidence.at(0).what, "the cable from a/L:0 to b/L:1 is down");
+    EXPECT_EQ(board.evidence.at(0).what, "the cable from a/L:0 (QSFP 2) to b/L:1 (QSFP 2) is down");
   }
 }
 

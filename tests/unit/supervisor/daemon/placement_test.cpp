@@ -92,7 +92,8 @@ TEST(PlaceMesh, WhatIsMissingIsNamed) {
   const auto refused = place_mesh(report, {{2, 2}, {}}, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::permanent);
-  EXPECT_THAT(refused.error().what, HasSubstr("the link from a/L:14 to b/L:15 is down"));
+  EXPECT_THAT(refused.error().what,
+              HasSubstr("the link from a/L:14 (WARP100 1) to b/L:15 (WARP100 1) is down"));
 }
 
 TEST(PlaceMesh, WhatOthersHoldIsWaitedFor) {
