@@ -9,6 +9,7 @@
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "common/yaml/map_reader.hpp"
+#include "hwprobe/described/link_ranges.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 
 namespace trainward::hwprobe {
@@ -57,15 +58,27 @@ ChipFacts read_chip(MapReader& reader) {
   return chip;
 }
 
-LinkFacts read_link(MapReader& reader) {
+// One entry is several links where its ends are ranges of channels.
+void read_links(MapReader& reader, std::vector<LinkFacts>& links) {
   LinkFacts link;
   reader.need("from", "an end such as \"L:8\"");
-  link.from = reader.text("from", "");
+  const std::string from = reader.text("from", "");
   reader.need("to", "an end such as \"R:0\"");
-  link.to = reader.text("to", "");
+  const std::string to = reader.text("to", "");
   link.up = reader.boolean("up", true);
   link.retrains = reader.integer("retrains", 0, {});
-  return link;
+  const Node* place = reader.node().find("to");
+  if (from.empty() || to.empty() || place == nullptr) return;
+  const auto ends = links_between_ends(from, to);
+  if (!ends) {
+    reader.report("to", *place, ends.error().what);
+    return;
+  }
+  for (const auto& [one, other] : *ends) {
+    link.from = one;
+    link.to = other;
+    links.push_back(link);
+  }
 }
 
 // Where counters may grow to in a run of two weeks is far below what they can hold.
@@ -110,8 +123,13 @@ DescribedBoard read_board(MapReader& reader) {
   board.has_driver = reader.boolean("driver", true);
   each(reader, "chips", reader.take("chips"),
        [&](MapReader& entry) { board.chips.push_back(read_chip(entry)); });
-  each(reader, "links", reader.take("links"),
-       [&](MapReader& entry) { board.links.push_back(read_link(entry)); });
+  const Node* links = reader.take("links");
+  each(reader, "links", links, [&](MapReader& entry) { read_links(entry, board.links); });
+  if (board.links.size() > max_entries) {
+    reader.report(
+        "links", *links,
+        fmt::format("expected at most {} links, found {}", max_entries, board.links.size()));
+  }
   each(reader, "watch", reader.take("watch"),
        [&](MapReader& entry) { described.watch.push_back(read_watch_part(entry)); });
   if (const Node* simulate = reader.take("simulate"); simulate != nullptr) {

@@ -95,5 +95,21 @@ TEST_F(Described, TableShowsVerdictsWithReasons) {
                                "      -> let it cool down and check the air flow\n"));
 }
 
+TEST_F(Described, ACableThatIsDownIsNamedWithItsConnector) {
+  const auto report = look_at_described(write("h.yaml", R"(boards:
+  - serial: "00000000000000aa"
+    chips: [{id: L}, {id: R}]
+    links:
+      - {from: "L:8-9", to: "R:0-1"}
+      - {from: "L:6", to: "00000000000000bb/L:0", up: false}
+      - {from: "00000000000000bb/R:6", to: "R:7", retrains: 1}
+)"));
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->boards[0].verdict, Verdict::degraded);
+  const std::string table = to_table(*report);
+  EXPECT_THAT(table, HasSubstr("    link L:6 (QSFP 1) to 00000000000000bb/L:0 is down "));
+  EXPECT_THAT(table, HasSubstr("    link 00000000000000bb/R:6 to R:7 (WARP100 2) was retrained"));
+}
+
 }  // namespace
 }  // namespace trainward::hwprobe

@@ -1,0 +1,67 @@
+#include "hwprobe/described/link_ranges.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace trainward::hwprobe {
+namespace {
+
+constexpr int most_channels = 16;  // of a Wormhole
+
+struct Range {
+  std::string_view before;  // "L:"
+  int first = 0;
+  int last = 0;
+
+  [[nodiscard]] int size() const { return last - first + 1; }
+};
+
+std::optional<int> whole(std::string_view text) {
+  int value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool all = error == std::errc() && stop == text.data() + text.size();
+  return all && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+// Nothing where the channel is not a range.
+std::optional<Range> range_of(std::string_view end) {
+  const auto colon = end.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view channels = end.substr(colon + 1);
+  const auto dash = channels.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto first = whole(channels.substr(0, dash));
+  const auto last = whole(channels.substr(dash + 1));
+  if (!first || !last) return std::nullopt;
+  return Range{end.substr(0, colon + 1), *first, *last};
+}
+
+}  // namespace
+
+Result<std::vector<std::pair<std::string, std::string>>> links_between_ends(const std::string& from,
+                                                                            const std::string& to) {
+  const auto a = range_of(from);
+  const auto b = range_of(to);
+  if (!a && !b) return {{{from, to}}};
+  for (const auto& range : {a, b}) {
+    // The last channel bounds the first too, so that no difference overflows.
+    if (range && (range->last >= most_channels || range->first > range->last)) {
+      return fail(ErrorKind::usage,
+                  fmt::format("expected channels such as 8-11, from 0 to {}", most_channels - 1));
+    }
+  }
+  if (!a || !b || a->size() != b->size()) {
+    return fail(ErrorKind::usage, "expected as many channels at both ends of a link");
+  }
+  std::vector<std::pair<std::string, std::string>> links;
+  for (int i = 0; i < a->size(); ++i) {
+    links.emplace_back(fmt::format("{}{}", a->before, a->first + i),
+                       fmt::format("{}{}", b->before, b->first + i));
+  }
+  return links;
+}
+
+}  // namespace trainward::hwprobe
