@@ -57,6 +57,7 @@ Result<std::vector<std::pair<std::string, std::string>>> links_between_ends(cons
     return fail(ErrorKind::usage, "expected as many channels at both ends of a link");
   }
   std::vector<std::pair<std::string, std::string>> links;
+  links.reserve(static_cast<std::size_t>(a->size()));
   for (int i = 0; i < a->size(); ++i) {
     links.emplace_back(fmt::format("{}{}", a->before, a->first + i),
                        fmt::format("{}{}", b->before, b->first + i));

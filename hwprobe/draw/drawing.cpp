@@ -151,11 +151,12 @@ class Drawing {
     const auto end = [&](std::size_t chip, const std::string& port, bool full) {
       const GraphChip& node = graph_.chips[chip];
       const GraphBoard& board = graph_.boards[node.board];
-      const std::string text = fmt::format("{}{}{}", word(full ? graph_.name(chip) : node.id),
-                                           port.empty() ? "" : ":", word(port));
+      std::string text = fmt::format("{}{}{}", word(full ? graph_.name(chip) : node.id),
+                                     port.empty() ? "" : ":", word(port));
       // Of the many cables of a host only those that somebody has to find.
       if (link.state != LinkState::down) return text;
-      return with_connector(text, socket_of({board.type, board.bus_id}, {"", node.id, port}));
+      return with_connector(std::move(text),
+                            socket_of({board.type, board.bus_id}, {"", node.id, port}));
     };
     print("    {} {} {}\n", end(link.from, link.from_port, false), line(link),
           end(link.to, link.to_port, !own));

@@ -115,7 +115,7 @@ class Missing {
       ++all;
       if (chip.verdict == board.verdict) chips.push_back(chip.id);
     }
-    const std::string words = fmt::format("board {} is {}", board.serial, to_string(board.verdict));
+    std::string words = fmt::format("board {} is {}", board.serial, to_string(board.verdict));
     if (chips.empty() || chips.size() == all) return words;
     return fmt::format("{} (chip {})", words, fmt::join(chips, ", "));
   }

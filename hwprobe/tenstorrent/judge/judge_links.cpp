@@ -77,6 +77,12 @@ std::string describe_down(const LinkFacts& link, const BoardFacts& board) {
       link.retrains > 0 ? ", after " + trainward::count(link.retrains, "retraining") : "");
 }
 
+std::string_view advice_on(const LinkFacts& link, Way way) {
+  if (!on_board(link)) return "check both plugs, then reset the boards at both ends together";
+  // What is to be done about a lost chip R is said once.
+  return way == Way::lost ? "" : "reset both boards together; if it stays, plan a repair";
+}
+
 void judge_counters(const LinkFacts& link, const BoardFacts& board, Findings& findings) {
   const auto add = [&](std::string what, std::string advice) {
     findings.push_back(
@@ -119,12 +125,11 @@ Findings judge_links(const BoardFacts& facts) {
     }
     Verdict verdict = on_board(link) ? unreached : Verdict::degraded;
     if (links_may_be_down(facts)) verdict = Verdict::resetting;
-    findings.push_back(
-        {verdict,
-         {link.training ? fmt::format("{} is not up yet ({})", name_of(link, facts),
-                                      link.why.empty() ? "still training" : link.why)
-                        : describe_down(link, facts),
-          way == Way::lost ? "" : "reset both boards together; if it stays, plan a repair"}});
+    findings.push_back({verdict,
+                        {link.training ? fmt::format("{} is not up yet ({})", name_of(link, facts),
+                                                     link.why.empty() ? "still training" : link.why)
+                                       : describe_down(link, facts),
+                         std::string(advice_on(link, way))}});
   }
   return findings;
 }

@@ -107,7 +107,9 @@ TEST_F(Described, ACableThatIsDownIsNamedWithItsConnector) {
   ASSERT_TRUE(report) << report.error().message();
   EXPECT_EQ(report->boards[0].verdict, Verdict::degraded);
   const std::string table = to_table(*report);
-  EXPECT_THAT(table, HasSubstr("    link L:6 (QSFP 1) to 00000000000000bb/L:0 is down "));
+  EXPECT_THAT(table,
+              HasSubstr("    link L:6 (QSFP 1) to 00000000000000bb/L:0 is down (training failed)\n"
+                        "      -> check both plugs"));
   EXPECT_THAT(table, HasSubstr("    link 00000000000000bb/R:6 to R:7 (WARP100 2) was retrained"));
 }
 
