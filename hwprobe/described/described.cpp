@@ -9,6 +9,7 @@
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "common/yaml/map_reader.hpp"
+#include "hwprobe/described/like.hpp"
 #include "hwprobe/described/link_ranges.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 
@@ -142,17 +143,48 @@ DescribedBoard read_board(MapReader& reader) {
   return described;
 }
 
+Result<yaml::Document> parse_file(const std::filesystem::path& file) {
+  auto bytes = read_file(file, max_file_bytes);
+  if (!bytes) return propagate(bytes);
+  return yaml::parse(*bytes, {.max_bytes = max_file_bytes});
+}
+
+// The boards of the file named by `like`, which is right in itself; nothing without one.
+Result<std::optional<Node>> boards_of_other(MapReader& reader, const std::filesystem::path& file) {
+  const Node* like = reader.node().find("like");
+  if (like == nullptr) return std::nullopt;
+  const std::string name = reader.text("like", "");
+  if (name.empty() || name.find('/') != std::string::npos) {
+    reader.report("like", *like,
+                  "expected the name of a file in the same folder, found " + describe(*like));
+    return std::nullopt;
+  }
+  const std::filesystem::path other = file.parent_path() / name;
+  auto document = parse_file(other);
+  if (!document) return propagate(document);
+  if (document->root.find("like") != nullptr) {
+    reader.report("like", *like, name + " is like another file itself; name that one");
+    return std::nullopt;
+  }
+  if (auto right = read_described(other); !right) return propagate(right);
+  return *document->root.find("boards");
+}
+
 }  // namespace
 
 Result<std::vector<DescribedBoard>> read_described(const std::filesystem::path& file) {
-  auto bytes = read_file(file, max_file_bytes);
-  if (!bytes) return propagate(bytes);
-  yaml::Document document = yaml::parse(*bytes, {.max_bytes = max_file_bytes});
+  auto parsed = parse_file(file);
+  if (!parsed) return propagate(parsed);
+  yaml::Document& document = *parsed;
 
   std::vector<DescribedBoard> boards;
   MapReader reader(document.root, "", document.problems);
-  reader.need("boards", "a list of boards");
-  each(reader, "boards", reader.take("boards"),
+  auto other = boards_of_other(reader, file);
+  if (!other) return propagate(other);
+  if (!*other) reader.need("boards", "a list of boards");
+  const Node* own = reader.take("boards");
+  if (*other && own != nullptr) **other = changed_boards(**other, *own);
+  each(reader, "boards", *other ? &**other : own,
        [&](MapReader& entry) { boards.push_back(read_board(entry)); });
   reader.finish();
   if (document.problems.empty()) return boards;

@@ -107,7 +107,7 @@ Status Replicas::before_save(std::int64_t step) {
 
 Status Replicas::compare(std::int64_t step) {
   const auto began = Clock::now();
-  const auto checksums = model_.checksums();
+  auto checksums = model_.checksums();
   if (!checksums) return propagate(checksums);
   const std::chrono::duration<double, std::nano> took = Clock::now() - began;
   if (std::ranges::adjacent_find(*checksums, std::not_equal_to()) != checksums->end()) {

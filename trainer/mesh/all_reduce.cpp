@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/text.hpp"
 #include "trainer/mesh/ring_order.hpp"
 
 namespace trainward::mesh {
@@ -107,8 +108,9 @@ AllReduceChoice choose(const Mesh& mesh, const Fabric& fabric, std::int64_t byte
 
 std::string to_string(const AllReduceChoice& choice) {
   if (choice.algorithm == Algorithm::single) return "single: nothing to sum";
-  return fmt::format("{}: {:.3g} s, {:.3g} GB through the narrowest link ({})",
-                     to_string(choice.algorithm), choice.cost.seconds, choice.cost.link_bytes / 1e9,
+  return fmt::format("{}: {:.3g} ms, {} through the narrowest link ({})",
+                     to_string(choice.algorithm), 1000 * choice.cost.seconds,
+                     human_bytes(static_cast<std::uint64_t>(choice.cost.link_bytes)),
                      to_string(choice.cost.source));
 }
 

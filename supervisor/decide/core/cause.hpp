@@ -35,6 +35,7 @@ enum class Cause : std::uint8_t {
   device_busy,
   ethernet,
   device_lost,
+  corruption,
   hang,
   cache_corrupt,
   device_oom,
@@ -117,7 +118,7 @@ struct CauseFacts {
   int exit_status = exit_code::try_again;
 };
 
-inline constexpr std::array<CauseFacts, 31> causes{{
+inline constexpr std::array<CauseFacts, 32> causes{{
     {.cause = Cause::none, .name = "", .words = "nothing is known yet"},
     {.cause = Cause::done, .name = "done", .words = "it finished its work", .then = Then::rest},
     {.cause = Cause::stopped, .name = "stopped", .words = "it was asked to", .then = Then::rest},
@@ -164,6 +165,12 @@ inline constexpr std::array<CauseFacts, 31> causes{{
      .ladder = ladders::board,
      .in_rules = true,
      .of_board = true},
+    {.cause = Cause::corruption,
+     .name = "corruption",
+     .words = "a device computed or kept wrong values: copies of the parameters differ",
+     .advice = "take the named board out if it is named again",
+     .ladder = ladders::busy,
+     .in_rules = true},
     {.cause = Cause::hang,
      .name = "hang",
      .words = "it made no progress, so it was ended",

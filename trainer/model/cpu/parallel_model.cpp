@@ -89,7 +89,7 @@ std::vector<std::uint64_t> gather(std::uint64_t own, Communicator& peers) {
 }
 
 Result<std::vector<std::uint64_t>> gather(Trainable& own, Communicator& peers) {
-  const auto mine = own.checksums();
+  auto mine = own.checksums();
   // The others are waiting for it, whatever came of this one.
   auto all = gather(mine ? mine->front() : 0, peers);
   if (!mine) return propagate(mine);

@@ -102,7 +102,7 @@ void turn_over(const Run& run, const Machine::BitFlip& flip) {
 
 Answer<void> run(abi::LoadedExecutable_Execute_Args& args) {
   abi::LoadedExecutable& executable = *args.executable;
-  const auto flips = executable.machine->before(executable.image->name);
+  auto flips = executable.machine->before(executable.image->name);
   if (!flips) return pass_on(flips);
   auto prepared = prepare(args);
   if (!prepared) return pass_on(prepared);

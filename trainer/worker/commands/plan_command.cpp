@@ -16,6 +16,7 @@
 #include "trainer/loop/setup/run_data.hpp"
 #include "trainer/model/cpu/memory_plan.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
+#include "trainer/worker/commands/exchange_plan.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -97,8 +98,8 @@ std::string text_of(const Verdict& verdict, const WorkerConfig& config) {
   if (verdict.fits()) return text + fmt::format("It fits: {} are available.\n", there);
   text += fmt::format("It does NOT fit: {} are available. What would help:\n", there);
   for (const Change& change : verdict.changes) {
-    text +=
-        fmt::format("  {:>10}  {}\n", human_bytes(peak_of(change.plan, config.ranks())), change.what);
+    text += fmt::format("  {:>10}  {}\n", human_bytes(peak_of(change.plan, config.ranks())),
+                        change.what);
   }
   return text;
 }
@@ -135,6 +136,24 @@ Result<Verdict> judge(WorkerConfig& config, const CommandPorts& ports, Reporter&
   return verdict;
 }
 
+// Of devices: what their programs take they say themselves, so only the exchange between them is
+// planned.
+int plan_exchange(WorkerConfig& config, const PlanOptions& options, const CommandPorts& ports) {
+  if (config.ranks() == 1) {
+    return tell(ports, {ErrorKind::usage,
+                        "plans the memory of the CPU, or the exchange of several "
+                        "devices",
+                        options.config_file,
+                        "a device says itself what its programs take: trainward-worker compile"});
+  }
+  auto chosen = choose_model(config);
+  if (!chosen) return tell(ports, chosen.error());
+  auto exchange = exchange_of(config);
+  if (!exchange) return tell(ports, exchange.error());
+  ports.out(options.json ? json::serialize(to_json(*exchange)) + "\n" : to_text(*exchange));
+  return exit_code::done;
+}
+
 }  // namespace
 
 int run_plan(const PlanOptions& options, const CommandPorts& ports) {
@@ -145,10 +164,7 @@ int run_plan(const PlanOptions& options, const CommandPorts& ports) {
     config.error().kind = ErrorKind::usage;
     return tell(ports, config.error());
   }
-  if (config->device != cpu_device) {
-    return tell(ports, {ErrorKind::usage, "plans the memory of the CPU", options.config_file,
-                        "a device says itself what its programs take: trainward-worker compile"});
-  }
+  if (config->device != cpu_device) return plan_exchange(*config, options, ports);
   auto verdict = judge(*config, ports, reporter);
   if (!verdict) {
     if (ports.requests.stop_requested()) return exit_code::try_again;
@@ -161,7 +177,7 @@ int run_plan(const PlanOptions& options, const CommandPorts& ports) {
 void add_plan(CLI::App& app, Chosen& chosen) {
   const auto options = std::make_shared<PlanOptions>();
   CLI::App* command =
-      app.add_subcommand("plan", "Show what memory a run takes, before it is started");
+      app.add_subcommand("plan", "Show what memory a run takes, or how its devices will sum gradients");
   command
       ->add_option("config", options->config_file,
                    "The configuration as JSON: a file, or - (trainwardctl config worker FILE | …)")

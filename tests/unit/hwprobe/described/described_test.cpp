@@ -113,5 +113,24 @@ TEST_F(Described, ACableThatIsDownIsNamedWithItsConnector) {
   EXPECT_THAT(table, HasSubstr("    link 00000000000000bb/R:6 to R:7 (WARP100 2) was retrained"));
 }
 
+TEST_F(Described, AFileMayBeLikeOneBesideIt) {
+  const std::string board = "  - {serial: \"0100014511708037\", chips: [{id: L}]}\n";
+  write("base.yaml", "boards:\n" + board);
+  write("nested.yaml", "like: base.yaml\n");
+  const auto problem = [&](const std::string& text) {
+    const auto report = look_at_described(write("host.yaml", text));
+    return report ? "" : report.error().message();
+  };
+  EXPECT_EQ(problem("like: base.yaml\n"), "");
+  EXPECT_EQ(problem("like: base.yaml\nboards: [{serial: \"0100014511708037\", type: n150}]\n"), "");
+  EXPECT_THAT(problem("like: nested.yaml\n"), HasSubstr("like another file itself"));
+  EXPECT_THAT(problem("like: host.yaml\n"), HasSubstr("like another file itself"));
+  EXPECT_THAT(problem("like: ../base.yaml\n"), HasSubstr("in the same folder"));
+  EXPECT_THAT(problem("like: absent.yaml\n"), HasSubstr("absent.yaml"));
+  EXPECT_THAT(problem("like: [a]\n"), HasSubstr("like"));
+  EXPECT_THAT(problem("like: base.yaml\nboards: 3\n"), HasSubstr("boards"));
+  EXPECT_THAT(problem("like: base.yaml\nboards: [3]\n"), HasSubstr("boards"));
+}
+
 }  // namespace
 }  // namespace trainward::hwprobe

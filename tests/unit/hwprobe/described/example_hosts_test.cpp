@@ -230,5 +230,27 @@ TEST(ExampleGalaxy, ARefusalNamesADeadChipAndAConnector) {
             "(linking board 1) to 0100035100000025/L:12,13,14,15 (linking board 1) are down");
 }
 
+TEST(ExampleHosts, AFileLikeAnotherChangesOnlyWhatItNames) {
+  const Report whole = example("t3k.yaml");
+  const Report dead = example("t3k-dead-chip.yaml");
+  ASSERT_EQ(dead.boards.size(), whole.boards.size());
+  EXPECT_EQ(dead.boards[3].serial, d);
+  EXPECT_EQ(dead.boards[3].verdict, Verdict::arc_dead);
+  EXPECT_EQ(dead.boards[3].chips[0].verdict, Verdict::ok);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(dead.boards[i].verdict, Verdict::ok);
+  for (const char* name : {"t3k-slow-chip.yaml", "t3k-flipped-bit.yaml"}) {
+    const Report same = example(name);
+    EXPECT_EQ(health(same), Health::healthy) << name;
+    EXPECT_EQ(std::ranges::count_if(same.boards,
+                                    [](const Board& board) { return !board.simulate.empty(); }),
+              1);
+  }
+  const Graph cut = make_graph(example("t3k-dead-link.yaml"));
+  const auto refused = place(cut, {2, 4});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("QSFP 1"));
+  EXPECT_EQ(cut.links.size(), make_graph(whole).links.size()) << "one is down, none is added";
+}
+
 }  // namespace
 }  // namespace trainward::hwprobe

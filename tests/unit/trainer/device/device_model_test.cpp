@@ -104,6 +104,31 @@ TEST(DeviceModel, EveryMeshTrainsAsOneDeviceDoes) {
   ::unsetenv("TRAINWARD_SIMULATE");
 }
 
+TEST(DeviceModel, CopiesStayAlikeUntilABitFlips) {
+  TrainingSpec spec = tiny_spec();
+  spec.batch_size = 4;
+  ::setenv("TRAINWARD_ATTEMPT", "1", 1);
+  ::setenv("TRAINWARD_SIMULATE",
+           R"({"chips": 4, "flip": {"attempt": 1, "after_steps": 2, "chip": "2", "bit": 3}})", 1);
+  for (const Placement placement : {Placement::host, Placement::device}) {
+    const auto model = make_on_device(spec, simulated(placement, 4));
+    test::train(*model, spec, 1, 2);
+    const auto before = model->checksums();
+    ASSERT_TRUE(before) << before.error().message();
+    EXPECT_THAT(*before, testing::SizeIs(4));
+    EXPECT_THAT(*before, testing::Each(before->front()));
+    test::train(*model, spec, 3, 3);
+    const auto after = model->checksums();
+    ASSERT_TRUE(after);
+    EXPECT_NE(after->front(), before->front());
+    EXPECT_EQ(after->at(1), after->front());
+    EXPECT_NE(after->at(2), after->front());
+    EXPECT_EQ(after->at(3), after->front());
+  }
+  ::unsetenv("TRAINWARD_SIMULATE");
+  ::unsetenv("TRAINWARD_ATTEMPT");
+}
+
 TEST(DeviceModel, TheSameRunGivesTheSameBits) {
   TrainingSpec spec = tiny_spec();
   spec.accumulation = 2;

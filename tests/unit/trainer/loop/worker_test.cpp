@@ -5,6 +5,7 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "fake_trainable.hpp"
+#include "trainer/loop/reporting/training_progress.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/model/training/step_flops.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"

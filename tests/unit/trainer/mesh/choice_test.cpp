@@ -101,7 +101,7 @@ TEST(Choice, OnTheMachinesThemselves) {
 
 TEST(Choice, InWords) {
   EXPECT_EQ(to_string(choose({2, 4}, fabric_of(Machine::t3k), 1'400'000'000)),
-            "ring: 0.133 s, 2.45 GB through the narrowest link (measured)");
+            "ring: 133 ms, 2.28 GiB through the narrowest link (measured)");
   EXPECT_EQ(to_string(choose({1, 1}, fabric_of(Machine::t3k), 1)), "single: nothing to sum");
   EXPECT_EQ(to_string(Algorithm::rows_and_columns), "rows and columns");
 }

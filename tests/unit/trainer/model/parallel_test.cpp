@@ -58,6 +58,7 @@ struct Watched final : Trainable {
   Status restore(const checkpoint::FillTensors& fill, std::int64_t steps) override {
     return inner->restore(fill, steps);
   }
+  Result<std::vector<std::uint64_t>> checksums() override { return inner->checksums(); }
   [[nodiscard]] std::int64_t parameter_count() const override { return inner->parameter_count(); }
   [[nodiscard]] std::int64_t total_parameters() const override { return inner->total_parameters(); }
   [[nodiscard]] std::size_t arena_bytes() const override { return inner->arena_bytes(); }
@@ -123,6 +124,31 @@ TEST(Parallel, TellsTheTimeOfTheExchange) {
   auto alone = make_cpu_model(spec);
   ASSERT_TRUE(alone);
   EXPECT_EQ((*alone)->step(test::tokens(spec, 1)).value().communication_us, 0);
+}
+
+TEST(Parallel, EveryRankTellsTheChecksumOfItsCopy) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.threads = 1;
+  spec.batch_size = 3;
+  test::as_ranks(3, [&](Communicator& peers) {
+    if (peers.rank() != 0) {
+      EXPECT_TRUE(follow(peers, make_cpu_part));
+      return;
+    }
+    {
+      auto leader = make_leader(spec, peers, make_cpu_part);
+      ASSERT_TRUE(leader) << leader.error().message();
+      const auto before = (*leader)->checksums();
+      ASSERT_TRUE(before);
+      EXPECT_EQ(*before, std::vector<std::uint64_t>(3, before->front()));
+      ASSERT_TRUE((*leader)->step(test::tokens(spec, 1)));
+      const auto after = (*leader)->checksums();
+      ASSERT_TRUE(after);
+      EXPECT_NE(after->front(), before->front());
+      EXPECT_EQ(*after, std::vector<std::uint64_t>(3, after->front()));
+    }
+    dismiss_followers(peers, 0);
+  });
 }
 
 TEST(Parallel, TrainsAsOneDoes) {

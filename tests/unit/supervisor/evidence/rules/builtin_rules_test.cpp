@@ -49,6 +49,10 @@ const Sample samples[] = {
     {"ethernet-topology", "the mesh could not fit in the discovered physical topology"},
     {"lost-firmware-init", "Device 0 failed to initialize FW! Try resetting the board."},
     {"lost-cores", "Timeout waiting for physical cores to finish: (1,2)"},
+    {"corruption-copies-differ",
+     "silent corruption: the parameters on device 5 (0100014511728a37/R) are not those of the "
+     "other "
+     "7 after step 30"},
     {"lost-mailbox", "Read unexpected run_mailbox value: 0x12"},
     {"lost-all-ones", "Read 0xffffffff from ARC scratch[6]"},
     {"lost-all-ones", "Read 0xffffffff over PCIe ID 0: the board should be reset."},

@@ -1,0 +1,123 @@
+#include "trainer/loop/replicas.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/os/clock.hpp"
+#include "fake_trainable.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Sums = std::vector<std::uint64_t>;
+
+TEST(OutsideMajority, IsWhoMoreThanHalfContradict) {
+  EXPECT_THAT(*outside_majority({7, 7, 7}), IsEmpty());
+  EXPECT_THAT(*outside_majority({7, 9, 7}), ElementsAre(1));
+  EXPECT_THAT(*outside_majority({1, 7, 7, 7, 2}), ElementsAre(0, 4));
+  EXPECT_FALSE(outside_majority({7, 9}));
+  EXPECT_FALSE(outside_majority({1, 1, 2, 2}));
+  EXPECT_FALSE(outside_majority({1, 2, 3}));
+}
+
+class ReplicasTest : public testing::Test {
+ protected:
+  // Steps up to `end`, as an attempt that begins at `from`; its error, or nothing.
+  std::string attempt(std::int64_t from, std::int64_t end, std::int64_t every = 1) {
+    FakeTrainable model(record_);
+    const auto fill = [](const auto&, const auto&) -> Status { return {}; };
+    EXPECT_TRUE(model.restore(fill, from));
+    Reporter reporter({[](const Message&) {}, [](std::string_view) {},
+                       [this](std::string_view text) { said_ += text; }, [] { return now(); }});
+    Replicas replicas(
+        {scratch_.path(), {"device 0 (a/L)", "device 1 (a/R)", "device 2 (b/L)"}, every, from},
+        model, reporter);
+    for (std::int64_t step = from + 1; step <= end; ++step) {
+      EXPECT_TRUE(model.step({}));
+      if (auto ok = replicas.after_step(step, milliseconds(1)); !ok) {
+        EXPECT_EQ(ok.error().kind, ErrorKind::transient);
+        return ok.error().message();
+      }
+    }
+    return "";
+  }
+
+  [[nodiscard]] bool dispute_kept() const {
+    return std::filesystem::exists(scratch_.path() / "replicas-differ.json");
+  }
+
+  TemporaryFolder scratch_;
+  FakeRecord record_;
+  std::string said_;
+};
+
+TEST_F(ReplicasTest, WhoIsOutsideTheMajorityIsNamed) {
+  record_.checksums[6] = {5, 4, 5};
+  EXPECT_THAT(attempt(0, 10, 3),
+              AllOf(HasSubstr("silent corruption: the parameters on device 1 (a/R) are not those "
+                              "of the other 2 after step 6"),
+                    HasSubstr("alike after step 3")));
+  EXPECT_FALSE(dispute_kept()) << "there is nothing to be repeated";
+}
+
+TEST_F(ReplicasTest, OfTwoTheOneIsNamedThatARepetitionContradicts) {
+  record_.checksums[6] = {5, 4};
+  EXPECT_THAT(attempt(0, 10), HasSubstr("device 0 (a/L), device 1 (a/R) differ after step 6"));
+  ASSERT_TRUE(dispute_kept());
+  record_.checksums[6] = {4, 4};
+  EXPECT_EQ(attempt(3, 10, 100), "") << "it looks at step 6 whenever else it looks";
+  EXPECT_THAT(said_, HasSubstr("silent corruption at step 6: repeated, the steps since 5 give what "
+                               "the others had; device 0 (a/L) was wrong"));
+  EXPECT_FALSE(dispute_kept());
+}
+
+TEST_F(ReplicasTest, WhatCannotBeJudgedIsSaidOnce) {
+  record_.checksums[6] = {5, 4};
+  EXPECT_NE(attempt(0, 10), "");
+  record_.checksums[6] = {3, 3};
+  EXPECT_EQ(attempt(0, 10), "");
+  EXPECT_THAT(said_, HasSubstr("stays open"));
+  EXPECT_FALSE(dispute_kept());
+}
+
+TEST_F(ReplicasTest, ADisputeThatIsNotRepeatedIsForgotten) {
+  record_.checksums[6] = {5, 4};
+  EXPECT_NE(attempt(0, 10), "");
+  record_.checksums.clear();
+  EXPECT_EQ(attempt(8, 10), "");
+  EXPECT_EQ(said_, "");
+  EXPECT_FALSE(dispute_kept());
+}
+
+TEST_F(ReplicasTest, ADamagedRecordIsNoRecord) {
+  for (const char* text : {"", "{", "[]", R"({"step": 6})", R"({"step": 6, "checksums": [1]})",
+                           R"({"step": 6, "since": 1, "checksums": ["xyz"]})"}) {
+    std::ofstream(scratch_.path() / "replicas-differ.json") << text;
+    EXPECT_EQ(attempt(0, 10), "") << text;
+  }
+}
+
+TEST_F(ReplicasTest, BeforeASaveTheyAreAlwaysCompared) {
+  FakeTrainable model(record_);
+  Reporter reporter({[](const Message&) {}, [](std::string_view) {}, [](std::string_view) {},
+                     [] { return now(); }});
+  Replicas replicas({scratch_.path(), {}, 1000, 0}, model, reporter);
+  EXPECT_TRUE(model.step({}));
+  EXPECT_TRUE(replicas.after_step(1, milliseconds(1)));
+  EXPECT_TRUE(replicas.before_save(1));
+  record_.checksums[2] = {1, 2, 1};
+  EXPECT_TRUE(model.step({}));
+  EXPECT_TRUE(replicas.after_step(2, milliseconds(1)));
+  const auto refused = replicas.before_save(2);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("number 1"));
+}
+
+}  // namespace
+}  // namespace trainward::trainer
