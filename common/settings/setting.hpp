@@ -104,7 +104,7 @@ struct Mesh {
   Member<std::int64_t> columns;
   std::int64_t most;
 };
-// Of two sides. Nothing: what is wrong with them is said by whoever read them.
+// Whether these are the sides of one.
 inline bool mesh_fits(const Mesh& mesh, std::int64_t rows, std::int64_t columns) {
   return rows >= 1 && columns >= 1 && rows <= mesh.most && columns <= mesh.most / rows;
 }

@@ -183,8 +183,10 @@ Result<std::vector<DescribedBoard>> read_described(const std::filesystem::path& 
   if (!other) return propagate(other);
   if (!*other) reader.need("boards", "a list of boards");
   const Node* own = reader.take("boards");
-  if (*other && own != nullptr) **other = changed_boards(**other, *own);
-  each(reader, "boards", *other ? &**other : own,
+  const bool changes = *other && own != nullptr && own->kind == Node::Kind::list;
+  if (changes) **other = changed_boards(**other, *own);
+  // What is no list is reported by the reader.
+  each(reader, "boards", changes || own == nullptr ? (*other ? &**other : own) : own,
        [&](MapReader& entry) { boards.push_back(read_board(entry)); });
   reader.finish();
   if (document.problems.empty()) return boards;

@@ -161,13 +161,13 @@ void Replicas::settle_dispute(const std::vector<std::uint64_t>& checksums) {
   }
   const bool comparable = dispute.checksums.size() == checksums.size();
   if (!comparable || wrong.size() == dispute.checksums.size()) {
-    reporter_.status(fmt::format(
+    reporter_.corruption(fmt::format(
         "step {} was repeated after silent corruption; nobody's earlier parameters are those of "
         "now, so which one was wrong stays open",
         dispute.step));
     return;
   }
-  reporter_.error(fmt::format(
+  reporter_.corruption(fmt::format(
       "silent corruption at step {}: repeated, the steps since {} give what the others had; {} was "
       "wrong; take the board out if it is named again",
       dispute.step, dispute.since, names_of(wrong)));

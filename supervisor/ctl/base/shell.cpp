@@ -47,17 +47,31 @@ int from_input(const Shell& shell, Terminal& terminal) {
   return exit_code;
 }
 
-// Ctrl-C reaches both processes, and ends the one that does not ignore it.
-void run_in_child(const Shell& shell, const Names& words, Terminal& terminal) {
+// Ctrl-C ends a command, never the shell: the terminal makes a signal of it while a command runs,
+// and between two of them until the editor has taken over.
+class DeafToCtrlC {
+ public:
+  DeafToCtrlC() {
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    ::sigaction(SIGINT, &ignored, &before_);
+  }
+  ~DeafToCtrlC() { end(); }
+  DeafToCtrlC(const DeafToCtrlC&) = delete;
+  DeafToCtrlC& operator=(const DeafToCtrlC&) = delete;
+  void end() const { ::sigaction(SIGINT, &before_, nullptr); }
+
+ private:
+  struct sigaction before_ {};
+};
+
+void run_in_child(const Shell& shell, const Names& words, Terminal& terminal,
+                  const DeafToCtrlC& deaf) {
   terminal.out.flush();
   terminal.err.flush();
-  struct sigaction ignored {};
-  struct sigaction before {};
-  ignored.sa_handler = SIG_IGN;
-  ::sigaction(SIGINT, &ignored, &before);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::sigaction(SIGINT, &before, nullptr);
+    deaf.end();
     const int code = shell.run(words);
     terminal.out.flush();
     terminal.err.flush();
@@ -66,7 +80,6 @@ void run_in_child(const Shell& shell, const Names& words, Terminal& terminal) {
   int status = 0;
   while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  ::sigaction(SIGINT, &before, nullptr);
   if (child < 0) say_wrong(terminal, fail_errno(errno, "start a process for the command").value());
   if (WIFSIGNALED(status)) terminal.out << '\n';
 }
@@ -79,7 +92,8 @@ int at_terminal(const Shell& shell, Terminal& terminal) {
     if (begun && !words->empty()) words->pop_back();
     return shell.words_at(*words);
   });
-  run_in_child(shell, {"status"}, terminal);
+  const DeafToCtrlC deaf;
+  run_in_child(shell, {"status"}, terminal, deaf);
   for (;;) {
     terminal.out.flush();
     const auto line = editor.read(prompt);
@@ -97,7 +111,7 @@ int at_terminal(const Shell& shell, Terminal& terminal) {
       if (!yes || (!yes->starts_with("y") && !yes->starts_with("Y"))) continue;
     }
     terminal.now = now();
-    run_in_child(shell, *words, terminal);
+    run_in_child(shell, *words, terminal, deaf);
   }
   return exit_status::ok;
 }

@@ -122,6 +122,9 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   if (const auto what = find(message, "DATA_LEFT_OUT")) {
     events.emplace_back(core::Noticed{"data", host::printable(*what, max_reason_bytes)});
   }
+  if (const auto what = find(message, "CORRUPTION")) {
+    events.emplace_back(core::Noticed{"corruption", host::printable(*what, max_reason_bytes)});
+  }
   const auto path = find(message, "CHECKPOINT");
   if (path && lies_in(*path, checkpoints)) {
     events.emplace_back(core::CheckpointReported{

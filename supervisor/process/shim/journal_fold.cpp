@@ -37,7 +37,7 @@ Weight weight_of(std::string_view line) {
   // Quotes inside a value are escaped, so this is a key.
   constexpr auto singles = std::to_array<std::string_view>(
       {R"("PHASE":)", R"("CHECKPOINT":)", R"("RESUMED_STEP":)", R"("TARGET_STEP":)",
-       R"("EVALUATED_STEP":)", R"("EARLY_END":)", R"("DATA_LEFT_OUT":)"});
+       R"("EVALUATED_STEP":)", R"("EARLY_END":)", R"("DATA_LEFT_OUT":)", R"("CORRUPTION":)"});
   const bool single = std::any_of(singles.begin(), singles.end(), [&](std::string_view key) {
     return rest.find(key) != std::string_view::npos;
   });

@@ -94,6 +94,11 @@ void Reporter::early_end(const std::string& why) {
   line(why);
 }
 
+void Reporter::corruption(const std::string& what) {
+  sinks_.notify({{"CORRUPTION", what}});
+  line(what);
+}
+
 void Reporter::left_out(const std::string& what) { sinks_.notify({{"DATA_LEFT_OUT", what}}); }
 
 void Reporter::alive() { sinks_.notify({{"WATCHDOG", "1"}}); }

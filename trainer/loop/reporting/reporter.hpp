@@ -58,9 +58,10 @@ class Reporter {
   // Of data that is not trained on; a cross-entropy, in nats.
   void evaluated(std::int64_t step, double loss);
   void sampled(const WorkerSample& sample);
-  void early_end(const std::string& why);  // the run is done before its last step
-  void left_out(const std::string& what);  // of the data; the log has had it in full
-  void alive();                            // in a long phase
+  void early_end(const std::string& why);    // the run is done before its last step
+  void left_out(const std::string& what);    // of the data; the log has had it in full
+  void corruption(const std::string& what);  // of an earlier attempt, and which device it was
+  void alive();                              // in a long phase
   // `write_ms` 0: the training waited for it.
   void saved(const std::filesystem::path& folder, std::int64_t step, std::int64_t write_ms);
   void error(std::string_view message);   // STATUS, and "trainward-worker: …" on stderr

@@ -176,8 +176,8 @@ int run_plan(const PlanOptions& options, const CommandPorts& ports) {
 
 void add_plan(CLI::App& app, Chosen& chosen) {
   const auto options = std::make_shared<PlanOptions>();
-  CLI::App* command =
-      app.add_subcommand("plan", "Show what memory a run takes, or how its devices will sum gradients");
+  CLI::App* command = app.add_subcommand(
+      "plan", "Show what memory a run takes, or how its devices will sum gradients");
   command
       ->add_option("config", options->config_file,
                    "The configuration as JSON: a file, or - (trainwardctl config worker FILE | …)")

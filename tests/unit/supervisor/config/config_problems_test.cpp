@@ -133,8 +133,8 @@ TEST_F(ConfigProblems, Meshes) {
   EXPECT_THAT(with("mesh_shape: [2, 4], enable_ddp: true"), IsEmpty());
   EXPECT_THAT(with("mesh_shape: [4, 4], enable_ddp: true"),
               ElementsAre(HasSubstr("make batch_size a multiple of 16")));
-  for (const char* wrong :
-       {"[2, 513]", "[0, 2]", "[4294967296, 4294967296]", "[1]", "[1, 2, 1]", "[1, 0]", "[1, x]", "[1, [2]]", "2", "[1, 2000]", "{a: 1}"}) {
+  for (const char* wrong : {"[2, 513]", "[0, 2]", "[4294967296, 4294967296]", "[1]", "[1, 2, 1]",
+                            "[1, 0]", "[1, x]", "[1, [2]]", "2", "[1, 2000]", "{a: 1}"}) {
     EXPECT_THAT(with(std::string("enable_ddp: true, mesh_shape: ") + wrong),
                 ElementsAre(HasSubstr("expected [rows, columns]")))
         << wrong;

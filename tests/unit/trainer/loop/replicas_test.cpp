@@ -33,8 +33,9 @@ class ReplicasTest : public testing::Test {
     FakeTrainable model(record_);
     const auto fill = [](const auto&, const auto&) -> Status { return {}; };
     EXPECT_TRUE(model.restore(fill, from));
-    Reporter reporter({[](const Message&) {}, [](std::string_view) {},
-                       [this](std::string_view text) { said_ += text; }, [] { return now(); }});
+    Reporter reporter(
+        {[this](const Message& message) { said_ += find(message, "CORRUPTION").value_or(""); },
+         [](std::string_view) {}, [](std::string_view) {}, [] { return now(); }});
     Replicas replicas(
         {scratch_.path(), {"device 0 (a/L)", "device 1 (a/R)", "device 2 (b/L)"}, every, from},
         model, reporter);
