@@ -191,9 +191,11 @@ class Resets : public Boards {
           "programs:\n" + program_text("run", script,
                                        board + "    deadlines: {settle: " + settle + "}\n" +
                                            "    reset_command: [sh, " + path("reset.sh").string() +
-                                           ", '{serial}', '{bus_id}']\n" + more));
+                                           ", " + words_ + "]\n" + more));
     return end_of(start_daemon({"--once", "run.yaml"}));
   }
+
+  std::string words_ = "'{serial}', '{bus_id}'";
 };
 
 TEST_F(Resets, WhatWasFoundAfterwardsIsTold) {
@@ -209,6 +211,15 @@ TEST_F(Resets, AllBoardsOfAMeshOneAfterTheOther) {
       << daemon_log();
   EXPECT_EQ(text_of("resets.txt"),
             "aaaaaaaaaaaaaaaa 0000:a1:00.0\nbbbbbbbbbbbbbbbb 0000:b1:00.0\n");
+  EXPECT_THAT(events(), HasSubstr("boards aaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbb were reset"));
+}
+
+TEST_F(Resets, AllBoardsOfAMeshTogetherWhereTheCommandTakesLists) {
+  words_ = "'{serials}', '{devices}'";
+  write("host.yaml", four_boards());
+  EXPECT_EQ(run_with("exit 0\n", "    board: {host: host.yaml, mesh_shape: [2, 2]}\n"), 0)
+      << daemon_log();
+  EXPECT_EQ(text_of("resets.txt"), "aaaaaaaaaaaaaaaa,bbbbbbbbbbbbbbbb 0000:a1:00.0,0000:b1:00.0\n");
   EXPECT_THAT(events(), HasSubstr("boards aaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbb were reset"));
 }
 

@@ -34,6 +34,12 @@ std::string holders_of(const hwprobe::Board& board) {
   return fmt::format("board {} is in use", board.serial);
 }
 
+bool takes_all(const std::vector<foreign::Template>& command) {
+  return std::ranges::any_of(command, [](const foreign::Template& word) {
+    return word.names("devices") || word.names("serials");
+  });
+}
+
 std::string failure(const Result<ChildResult>& result) {
   if (!result) return result.error().message();
   if (result->exit_code == 0) return {};
@@ -70,13 +76,27 @@ const hwprobe::Board* ResetOfBoards::as_known(const std::string& serial) const {
   return board != nullptr ? board : board_in(first_look_, serial);
 }
 
-void ResetOfBoards::run_command() {
-  const std::string& serial = order_.boards.at(next_);
-  // Where it was last seen; a board that is gone may be reset by its number only.
+// Where it was last seen; a board that is gone may be reset by its number only.
+std::string ResetOfBoards::bus_id_of(const std::string& serial) const {
   const hwprobe::Board* board = board_in(first_look_, serial);
   if (board == nullptr) board = as_known(serial);
-  const foreign::Values values{{"serial", serial},
-                               {"bus_id", board == nullptr ? "" : board->bus_id}};
+  return board == nullptr ? "" : board->bus_id;
+}
+
+foreign::Values ResetOfBoards::values_for(const std::string& serial) const {
+  std::vector<std::string> devices;
+  for (const std::string& board : order_.boards) {
+    if (std::string bus_id = bus_id_of(board); !bus_id.empty()) devices.push_back(bus_id);
+  }
+  return {{"serial", serial},
+          {"bus_id", bus_id_of(serial)},
+          {"serials", fmt::format("{}", fmt::join(order_.boards, ","))},
+          {"devices", fmt::format("{}", fmt::join(devices, ","))}};
+}
+
+void ResetOfBoards::run_command() {
+  const foreign::Values values = values_for(order_.boards.at(next_));
+  if (takes_all(order_.command)) next_ = order_.boards.size() - 1;
   std::vector<std::string> argv;
   argv.reserve(order_.command.size());
   for (const foreign::Template& word : order_.command) argv.push_back(word.fill(values).text);

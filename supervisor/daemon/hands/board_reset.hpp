@@ -1,7 +1,11 @@
 // Resets boards by the operator's command, when nobody holds them, and looks what came of it.
 //
-//   look: does anybody hold one of them? ─▶ the command, a board after the other ─▶ look, and again
-//   every two seconds, until all are what they were (reset_check.hpp) or their time is over
+//   look: does anybody hold one of them? ─▶ the command, a board after the other or once for all ─▶
+//   look, and again every two seconds, until all are what they were (reset_check.hpp) or their time
+//   is over
+//
+// Once for all where the command takes lists ({devices}, {serials}): boards of a mesh whose links
+// train against each other come back only together.
 //
 // A look that fails before the reset does not prevent it: what hangs a probe may be what the reset
 // is for. The caller holds the leases of the boards meanwhile. On the loop's thread.
@@ -23,7 +27,7 @@ namespace trainward::daemon {
 
 struct ResetOrder {
   std::vector<std::string> boards;         // serial numbers
-  std::vector<foreign::Template> command;  // {serial} and {bus_id} are filled in, for each board
+  std::vector<foreign::Template> command;  // with foreign::reset_names()
   std::int64_t deadline_ms = 0;            // of the command
   std::int64_t settle_ms = 0;              // from the reset until the boards are what they were
   ProbeOrder probe;
@@ -53,6 +57,8 @@ class ResetOfBoards {
   void run_command();
   void after(const Result<hwprobe::Report>& report);
   void finish(ResetOutcome outcome);
+  [[nodiscard]] std::string bus_id_of(const std::string& serial) const;
+  [[nodiscard]] foreign::Values values_for(const std::string& serial) const;
   [[nodiscard]] const hwprobe::Board* as_known(const std::string& serial) const;
 
   Services& services_;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 10> launch_words{
     "checkpoint", "resume_step", "attempt",      "devices",          "serial",
     "block",      "batch",       "accumulation", "checkpoint_every", "checkpoint_dir"};
-constexpr std::array<std::string_view, 2> reset_words{"serial", "bus_id"};
+constexpr std::array<std::string_view, 4> reset_words{"serial", "bus_id", "serials", "devices"};
 
 tl::unexpected<Error> unknown(std::string_view name, std::span<const std::string_view> names) {
   std::string what = fmt::format("unknown name '{{{}}}'", name);
