@@ -184,7 +184,7 @@ Result<std::vector<DescribedBoard>> read_described(const std::filesystem::path& 
   if (!*other) reader.need("boards", "a list of boards");
   const Node* own = reader.take("boards");
   const bool changes = *other && own != nullptr && own->kind == Node::Kind::list;
-  if (changes) **other = changed_boards(**other, *own);
+  if (changes) **other = changed_boards(**other, *own, document.problems);
   // What is no list is reported by the reader.
   each(reader, "boards", changes || own == nullptr ? (*other ? &**other : own) : own,
        [&](MapReader& entry) { boards.push_back(read_board(entry)); });

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <string>
+#include <string_view>
 
 namespace trainward::hwprobe {
 namespace {
 
 using yaml::Node;
 using Keys = std::initializer_list<std::string_view>;
+using Problems = std::vector<yaml::Problem>;
 
 std::string_view text_at(const Node& entry, std::string_view key) {
   const Node* node = entry.find(key);
@@ -20,14 +23,17 @@ bool same(const Node& a, const Node& b, Keys keys) {
 }
 
 // Whatever `changes` says of an entry with the same `keys` goes into it.
-void change_list(Node& list, const Node& changes, Keys keys, void (*change)(Node&, const Node&)) {
+void change_list(Node& list, const Node& changes, Keys keys,
+                 void (*change)(Node&, const Node&, Problems&), Problems& problems) {
   for (const Node& entry : changes.items) {
     const auto at = std::ranges::find_if(
         list.items, [&](const Node& candidate) { return same(candidate, entry, keys); });
     if (at == list.items.end()) {
-      list.items.push_back(entry);
+      problems.push_back(
+          {entry.mark, "the file that this one is like has no such entry: the same " +
+                           std::string(*keys.begin()) + " is looked for"});
     } else {
-      change(*at, entry);
+      change(*at, entry, problems);
     }
   }
 }
@@ -39,18 +45,18 @@ Node& member(Node& map, const yaml::Member& like) {
   return map.members.back().value;
 }
 
-void change_entry(Node& entry, const Node& changes) {
+void change_entry(Node& entry, const Node& changes, Problems& /*problems*/) {
   for (const yaml::Member& change : changes.members) member(entry, change) = change.value;
 }
 
-void change_board(Node& board, const Node& changes) {
+void change_board(Node& board, const Node& changes, Problems& problems) {
   for (const yaml::Member& change : changes.members) {
     Node& value = member(board, change);
     const bool lists = value.kind == Node::Kind::list && change.value.kind == Node::Kind::list;
     if (lists && change.key == "chips") {
-      change_list(value, change.value, {"id"}, change_entry);
+      change_list(value, change.value, {"id"}, change_entry, problems);
     } else if (lists && change.key == "links") {
-      change_list(value, change.value, {"from", "to"}, change_entry);
+      change_list(value, change.value, {"from", "to"}, change_entry, problems);
     } else {
       value = change.value;
     }
@@ -59,9 +65,9 @@ void change_board(Node& board, const Node& changes) {
 
 }  // namespace
 
-Node changed_boards(const Node& base, const Node& changes) {
+Node changed_boards(const Node& base, const Node& changes, Problems& problems) {
   Node boards = base;
-  change_list(boards, changes, {"serial"}, change_board);
+  change_list(boards, changes, {"serial"}, change_board, problems);
   return boards;
 }
 

@@ -39,16 +39,22 @@ std::optional<Range> range_of(std::string_view end) {
   return Range{end.substr(0, colon + 1), *first, *last};
 }
 
+bool has_dash(std::string_view end) {
+  const auto colon = end.rfind(':');
+  return colon != std::string_view::npos && end.find('-', colon) != std::string_view::npos;
+}
+
 }  // namespace
 
 Result<std::vector<std::pair<std::string, std::string>>> links_between_ends(const std::string& from,
                                                                             const std::string& to) {
   const auto a = range_of(from);
   const auto b = range_of(to);
-  if (!a && !b) return {{{from, to}}};
+  const bool unread = (has_dash(from) && !a) || (has_dash(to) && !b);
+  if (!unread && !a && !b) return {{{from, to}}};
   for (const auto& range : {a, b}) {
     // The last channel bounds the first too, so that no difference overflows.
-    if (range && (range->last >= most_channels || range->first > range->last)) {
+    if (unread || (range && (range->last >= most_channels || range->first > range->last))) {
       return fail(ErrorKind::usage,
                   fmt::format("expected channels such as 8-11, from 0 to {}", most_channels - 1));
     }

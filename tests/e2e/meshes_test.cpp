@@ -80,6 +80,19 @@ TEST_F(Meshes, AFlippedBitIsNamedAndNotTrainedOn) {
   EXPECT_EQ(digest_of("t3k"), undisturbed);
 }
 
+// The exponent's highest bit: the next loss is no number, before anything was compared.
+TEST_F(Meshes, AFlippedBitBehindALossThatIsNoNumberIsNamed) {
+  write("host.yaml",
+        "like: t3k.yaml\nboards:\n  - serial: \"0100014511728a37\"\n    simulate: "
+        "{flip: {attempt: 1, after_steps: 13, chip: R, bit: 30}}\n");
+  std::filesystem::copy(SOURCE_FOLDER "/examples/hosts/t3k.yaml", path("t3k.yaml"));
+  ASSERT_EQ(
+      end_of(start_daemon(example("t3k", {"device_config.host=" + path("host.yaml").string()}))), 0)
+      << daemon_log();
+  EXPECT_THAT(causes("t3k"), ElementsAre("corruption", "done"));
+  EXPECT_THAT(daemon_log(), HasSubstr("device 3 (0100014511728a37/R)"));
+}
+
 TEST_F(Meshes, OfTwoChipsTheNextAttemptNamesTheOneWithTheFlippedBit) {
   write("host.yaml",
         "boards:\n" + healthy_board("{flip: {attempt: 1, after_steps: 14, chip: L, bit: 77}}"));
@@ -88,9 +101,9 @@ TEST_F(Meshes, OfTwoChipsTheNextAttemptNamesTheOneWithTheFlippedBit) {
                  "checksum_every: 5");
   ASSERT_EQ(end_of(start_daemon({"--once", "run.yaml"})), 0) << daemon_log();
   EXPECT_THAT(causes("run"), ElementsAre("corruption", "done"));
-  EXPECT_THAT(ctl({"events", "run"}).out,
-              HasSubstr("silent corruption at step 15: repeated, the steps since 10 give what the "
-                        "others had; device 0 ("));
+  EXPECT_THAT(
+      ctl({"events", "run"}).out,
+      HasSubstr(" was wrong at step 15: repeated, the steps since 10 give what the others"));
 }
 
 TEST_F(Meshes, ADeadLinkAndADeadChipAreNamed) {

@@ -25,6 +25,7 @@ json::object to_json(const Dispute& dispute) {
   // As text: a JSON number need not hold 64 bits.
   json::array& sums = object["checksums"].emplace_array();
   for (const std::uint64_t sum : dispute.checksums) sums.emplace_back(fmt::format("{:016x}", sum));
+  object["names"] = json::value_from(dispute.names);
   return object;
 }
 
@@ -36,7 +37,12 @@ std::optional<Dispute> read_dispute(const std::filesystem::path& root) {
   const auto parsed = parse_json(*bytes, dispute_file);
   if (!parsed || !parsed->is_object()) return std::nullopt;
   const json::object& object = parsed->get_object();
-  Dispute dispute{int_or(object, "step", 0), int_or(object, "since", 0), {}};
+  Dispute dispute{int_or(object, "step", 0), int_or(object, "since", 0), {}, {}};
+  const auto names = get_array(object, "names");
+  if (!names) return std::nullopt;
+  for (const json::value& name : **names) {
+    if (name.is_string()) dispute.names.emplace_back(name.get_string());
+  }
   const auto sums = get_array(object, "checksums");
   if (!sums) return std::nullopt;
   for (const json::value& sum : **sums) {
@@ -101,6 +107,15 @@ Status Replicas::after_step(std::int64_t step, std::chrono::nanoseconds took) {
   return due(step) ? compare(step) : Status();
 }
 
+Status Replicas::after_lost_step(std::int64_t steps_done) {
+  const auto checksums = model_.checksums();
+  if (!checksums ||
+      std::ranges::adjacent_find(*checksums, std::not_equal_to()) == checksums->end()) {
+    return {};
+  }
+  return differ(steps_done, *checksums);
+}
+
 Status Replicas::before_save(std::int64_t step) {
   return step == agreed_ ? Status() : compare(step);
 }
@@ -123,6 +138,7 @@ Status Replicas::compare(std::int64_t step) {
 
 std::string Replicas::names_of(const std::vector<std::size_t>& which) const {
   std::vector<std::string> names;
+  names.reserve(which.size());
   for (const std::size_t i : which) {
     names.push_back(i < options_.names.size() ? options_.names[i] : fmt::format("number {}", i));
   }
@@ -143,8 +159,11 @@ Status Replicas::differ(std::int64_t step, const std::vector<std::uint64_t>& che
   }
   std::vector<std::size_t> all(checksums.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  std::string then = "the next attempt repeats these steps and names the one that was wrong";
-  if (auto kept = write_dispute(options_.root, {step, agreed_, checksums}); !kept) {
+  std::string then =
+      "the next attempt repeats these steps, and names the wrong one if it went wrong in the last "
+      "of "
+      "them; checksum_every: 1 makes sure of that";
+  if (auto kept = write_dispute(options_.root, {step, agreed_, options_.names, checksums}); !kept) {
     then = "which one is wrong stays open: " + kept.error().message();
   }
   return fail(ErrorKind::transient,
@@ -159,18 +178,17 @@ void Replicas::settle_dispute(const std::vector<std::uint64_t>& checksums) {
   for (std::size_t i = 0; i < dispute.checksums.size(); ++i) {
     if (dispute.checksums[i] != checksums.front()) wrong.push_back(i);
   }
-  const bool comparable = dispute.checksums.size() == checksums.size();
+  const bool comparable = dispute.names == options_.names;
   if (!comparable || wrong.size() == dispute.checksums.size()) {
     reporter_.corruption(fmt::format(
-        "step {} was repeated after silent corruption; nobody's earlier parameters are those of "
-        "now, so which one was wrong stays open",
-        dispute.step));
+        "which device was wrong stays open: step {} was repeated after silent corruption{}",
+        dispute.step, comparable ? ", and no earlier copy is that of now" : " on other devices"));
     return;
   }
   reporter_.corruption(fmt::format(
-      "silent corruption at step {}: repeated, the steps since {} give what the others had; {} was "
-      "wrong; take the board out if it is named again",
-      dispute.step, dispute.since, names_of(wrong)));
+      "{} was wrong at step {}: repeated, the steps since {} give what the others had; take the "
+      "board out if it is named again",
+      names_of(wrong), dispute.step, dispute.since));
 }
 
 }  // namespace trainward::trainer

@@ -5,7 +5,9 @@
 // 3 met six in 54 days, Google tells of one every week or two). Compared every so many steps and
 // before each save, so that every checkpoint holds what all of them agreed on. With a majority the
 // ones outside it are named. Without one, as for two copies, the comparison is kept in the
-// checkpoints' folder, and the attempt that repeats its steps names those that it contradicts.
+// checkpoints' folder, and the attempt that repeats its steps on the same devices names the one
+// that it contradicts: if the bit turned over in the last of the steps, since the sums of gradients
+// carry an older difference into all copies.
 #pragma once
 
 #include <chrono>
@@ -24,7 +26,8 @@ namespace trainward::trainer {
 // A comparison that nobody could judge.
 struct Dispute {
   std::int64_t step = 0;
-  std::int64_t since = 0;  // the step at which all agreed
+  std::int64_t since = 0;          // the step at which all agreed
+  std::vector<std::string> names;  // of the copies
   std::vector<std::uint64_t> checksums;
 
   friend bool operator==(const Dispute&, const Dispute&) = default;
@@ -47,6 +50,9 @@ class Replicas {
 
   // After each step. Error (transient): they differ; the model is of no use.
   Status after_step(std::int64_t step, std::chrono::nanoseconds took);
+  // After a step whose loss was no number, which a flipped bit may be the cause of: the error if
+  // so. What can no longer be read is no difference.
+  Status after_lost_step(std::int64_t steps_done);
   // Before step `step` is saved; the same.
   Status before_save(std::int64_t step);
 

@@ -77,8 +77,12 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
   const std::chrono::duration<double, std::milli> waited = std::chrono::steady_clock::now() - asked;
   if (!batch) return propagate(batch);
   auto result = model_.step(*batch);
+  const bool lost = !result || !std::isfinite(result->loss) || !std::isfinite(result->grad_norm);
+  if (lost && ports_.replicas != nullptr) {
+    if (auto ok = ports_.replicas->after_lost_step(progress_.step); !ok) return propagate(ok);
+  }
   if (!result) return propagate(result);
-  if (!std::isfinite(result->loss) || !std::isfinite(result->grad_norm)) {
+  if (lost) {
     tell_not_a_number(*result);
     return StepEnd::not_a_number;
   }

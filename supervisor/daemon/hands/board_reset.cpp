@@ -34,10 +34,9 @@ std::string holders_of(const hwprobe::Board& board) {
   return fmt::format("board {} is in use", board.serial);
 }
 
-bool takes_all(const std::vector<foreign::Template>& command) {
-  return std::ranges::any_of(command, [](const foreign::Template& word) {
-    return word.names("devices") || word.names("serials");
-  });
+bool names(const std::vector<foreign::Template>& command, std::string_view name) {
+  return std::ranges::any_of(command,
+                             [&](const foreign::Template& word) { return word.names(name); });
 }
 
 std::string failure(const Result<ChildResult>& result) {
@@ -95,8 +94,18 @@ foreign::Values ResetOfBoards::values_for(const std::string& serial) const {
 }
 
 void ResetOfBoards::run_command() {
+  const auto unknown = std::ranges::find_if(
+      order_.boards, [this](const std::string& serial) { return bus_id_of(serial).empty(); });
+  if (names(order_.command, "devices") && unknown != order_.boards.end()) {
+    return finish(
+        {fmt::format("the PCI address of board {} is not known, so {{devices}} would leave "
+                     "it out; {{serials}} would not",
+                     *unknown),
+         ""});
+  }
   const foreign::Values values = values_for(order_.boards.at(next_));
-  if (takes_all(order_.command)) next_ = order_.boards.size() - 1;
+  if (names(order_.command, "devices") || names(order_.command, "serials"))
+    next_ = order_.boards.size() - 1;
   std::vector<std::string> argv;
   argv.reserve(order_.command.size());
   for (const foreign::Template& word : order_.command) argv.push_back(word.fill(values).text);

@@ -123,13 +123,18 @@ TEST_F(Described, AFileMayBeLikeOneBesideIt) {
   };
   EXPECT_EQ(problem("like: base.yaml\n"), "");
   EXPECT_EQ(problem("like: base.yaml\nboards: [{serial: \"0100014511708037\", type: n150}]\n"), "");
+  EXPECT_THAT(problem("like: base.yaml\nboards: [{serial: \"0100014511708038\"}]\n"),
+              HasSubstr("has no such entry: the same serial"));
+  EXPECT_THAT(
+      problem("like: base.yaml\nboards: [{serial: \"0100014511708037\", chips: [{id: R}]}]\n"),
+      HasSubstr("the same id"));
   EXPECT_THAT(problem("like: nested.yaml\n"), HasSubstr("like another file itself"));
   EXPECT_THAT(problem("like: host.yaml\n"), HasSubstr("like another file itself"));
   EXPECT_THAT(problem("like: ../base.yaml\n"), HasSubstr("in the same folder"));
   EXPECT_THAT(problem("like: absent.yaml\n"), HasSubstr("absent.yaml"));
   EXPECT_THAT(problem("like: [a]\n"), HasSubstr("like"));
   EXPECT_THAT(problem("like: base.yaml\nboards: 3\n"), HasSubstr("boards"));
-  EXPECT_THAT(problem("like: base.yaml\nboards: [3]\n"), HasSubstr("boards"));
+  EXPECT_THAT(problem("like: base.yaml\nboards: [3]\n"), HasSubstr("no such entry"));
 }
 
 }  // namespace

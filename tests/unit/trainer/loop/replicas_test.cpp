@@ -36,9 +36,7 @@ class ReplicasTest : public testing::Test {
     Reporter reporter(
         {[this](const Message& message) { said_ += find(message, "CORRUPTION").value_or(""); },
          [](std::string_view) {}, [](std::string_view) {}, [] { return now(); }});
-    Replicas replicas(
-        {scratch_.path(), {"device 0 (a/L)", "device 1 (a/R)", "device 2 (b/L)"}, every, from},
-        model, reporter);
+    Replicas replicas({scratch_.path(), names_, every, from}, model, reporter);
     for (std::int64_t step = from + 1; step <= end; ++step) {
       EXPECT_TRUE(model.step({}));
       if (auto ok = replicas.after_step(step, milliseconds(1)); !ok) {
@@ -56,6 +54,7 @@ class ReplicasTest : public testing::Test {
   TemporaryFolder scratch_;
   FakeRecord record_;
   std::string said_;
+  std::vector<std::string> names_{"device 0 (a/L)", "device 1 (a/R)", "device 2 (b/L)"};
 };
 
 TEST_F(ReplicasTest, WhoIsOutsideTheMajorityIsNamed) {
@@ -73,8 +72,9 @@ TEST_F(ReplicasTest, OfTwoTheOneIsNamedThatARepetitionContradicts) {
   ASSERT_TRUE(dispute_kept());
   record_.checksums[6] = {4, 4};
   EXPECT_EQ(attempt(3, 10, 100), "") << "it looks at step 6 whenever else it looks";
-  EXPECT_THAT(said_, HasSubstr("silent corruption at step 6: repeated, the steps since 5 give what "
-                               "the others had; device 0 (a/L) was wrong"));
+  EXPECT_EQ(said_,
+            "device 0 (a/L) was wrong at step 6: repeated, the steps since 5 give what the others "
+            "had; take the board out if it is named again");
   EXPECT_FALSE(dispute_kept());
 }
 
@@ -85,6 +85,30 @@ TEST_F(ReplicasTest, WhatCannotBeJudgedIsSaidOnce) {
   EXPECT_EQ(attempt(0, 10), "");
   EXPECT_THAT(said_, HasSubstr("stays open"));
   EXPECT_FALSE(dispute_kept());
+}
+
+TEST_F(ReplicasTest, OtherDevicesAreNotBlamed) {
+  record_.checksums[6] = {5, 4};
+  EXPECT_NE(attempt(0, 10), "");
+  names_[0] = "device 0 (c/L)";
+  record_.checksums[6] = {4, 4};
+  EXPECT_EQ(attempt(0, 10), "");
+  EXPECT_THAT(said_, HasSubstr("stays open: step 6 was repeated after silent corruption on other "
+                               "devices"));
+}
+
+TEST_F(ReplicasTest, ALossThatIsNoNumberMayBeAFlippedBit) {
+  FakeTrainable model(record_);
+  Reporter reporter({[](const Message&) {}, [](std::string_view) {}, [](std::string_view) {},
+                     [] { return now(); }});
+  Replicas replicas({scratch_.path(), names_, 1000, 0}, model, reporter);
+  EXPECT_TRUE(model.step({}));
+  EXPECT_TRUE(replicas.after_lost_step(1)) << "all are alike: it is the data or the rate";
+  EXPECT_TRUE(model.step({}));
+  record_.checksums[2] = {1, 2, 1};
+  const auto differ = replicas.after_lost_step(2);
+  ASSERT_FALSE(differ);
+  EXPECT_THAT(differ.error().message(), HasSubstr("device 1 (a/R)"));
 }
 
 TEST_F(ReplicasTest, ADisputeThatIsNotRepeatedIsForgotten) {
