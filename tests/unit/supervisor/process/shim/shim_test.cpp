@@ -84,12 +84,15 @@ TEST_F(BentFolder, TheShimStaysInTheOneItHolds) {
   ASSERT_EQ(::mkfifo((place_ / "go").c_str(), 0600), 0);
   await("started");
   until([this] { return log(attempt_files::standard_output) == "first\n"; });
-  std::filesystem::rename(place_, home_ / "moved");
-  std::filesystem::create_directory(place_);
+  // At once: a shim that sees no folder makes one.
+  std::filesystem::create_directory(home_ / "moved");
   for (const char* name : {"journal.ndjson", "journal.ndjson.1", "journal.ndjson.new", "stdout.log",
                            "stdout.log.new", "stdout.log.1", "stdout.log.index", "worker.sock"}) {
-    std::filesystem::create_symlink(home_ / "victim", place_ / name);
+    std::filesystem::create_symlink(home_ / "victim", home_ / "moved" / name);
   }
+  ASSERT_EQ(
+      ::renameat2(AT_FDCWD, place_.c_str(), AT_FDCWD, (home_ / "moved").c_str(), RENAME_EXCHANGE),
+      0);
   const Fd go = open_file(home_ / "moved" / "go", O_WRONLY).value();
   ASSERT_TRUE(write_all(go.get(), "1\n", "go").has_value());
   EXPECT_EQ(wait(), 0);
