@@ -183,11 +183,13 @@ Result<std::vector<DescribedBoard>> read_described(const std::filesystem::path& 
   if (!other) return propagate(other);
   if (!*other) reader.need("boards", "a list of boards");
   const Node* own = reader.take("boards");
-  const bool changes = *other && own != nullptr && own->kind == Node::Kind::list;
-  if (changes) **other = changed_boards(**other, *own, document.problems);
-  // What is no list is reported by the reader.
-  each(reader, "boards", changes || own == nullptr ? (*other ? &**other : own) : own,
-       [&](MapReader& entry) { boards.push_back(read_board(entry)); });
+  // What is no list changes nothing, and is reported below.
+  const Node* described = own;
+  if (*other && (own == nullptr || own->kind == Node::Kind::list)) {
+    if (own != nullptr) **other = changed_boards(**other, *own, document.problems);
+    described = &**other;
+  }
+  each(reader, "boards", described, [&](MapReader& entry) { boards.push_back(read_board(entry)); });
   reader.finish();
   if (document.problems.empty()) return boards;
   const yaml::Problem& first = document.problems.front();

@@ -2,29 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <string_view>
+
+#include "common/base/number_in.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
-constexpr int most_channels = 16;  // of a Wormhole
+constexpr unsigned most_channels = 16;  // of a Wormhole
 
 struct Range {
   std::string_view before;  // "L:"
-  int first = 0;
-  int last = 0;
+  unsigned first = 0;
+  unsigned last = 0;
 
-  [[nodiscard]] int size() const { return last - first + 1; }
+  [[nodiscard]] unsigned size() const { return last - first + 1; }
 };
-
-std::optional<int> whole(std::string_view text) {
-  int value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool all = error == std::errc() && stop == text.data() + text.size();
-  return all && value >= 0 ? std::optional(value) : std::nullopt;
-}
 
 // Nothing where the channel is not a range.
 std::optional<Range> range_of(std::string_view end) {
@@ -33,8 +27,8 @@ std::optional<Range> range_of(std::string_view end) {
   const std::string_view channels = end.substr(colon + 1);
   const auto dash = channels.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto first = whole(channels.substr(0, dash));
-  const auto last = whole(channels.substr(dash + 1));
+  const auto first = number_in<unsigned>(channels.substr(0, dash));
+  const auto last = number_in<unsigned>(channels.substr(dash + 1));
   if (!first || !last) return std::nullopt;
   return Range{end.substr(0, colon + 1), *first, *last};
 }
@@ -51,20 +45,21 @@ Result<std::vector<std::pair<std::string, std::string>>> links_between_ends(cons
   const auto a = range_of(from);
   const auto b = range_of(to);
   const bool unread = (has_dash(from) && !a) || (has_dash(to) && !b);
-  if (!unread && !a && !b) return {{{from, to}}};
-  for (const auto& range : {a, b}) {
-    // The last channel bounds the first too, so that no difference overflows.
-    if (unread || (range && (range->last >= most_channels || range->first > range->last))) {
-      return fail(ErrorKind::usage,
-                  fmt::format("expected channels such as 8-11, from 0 to {}", most_channels - 1));
-    }
+  // The last channel bounds the first too, so that no difference overflows.
+  const auto wrong = [](const std::optional<Range>& range) {
+    return range && (range->last >= most_channels || range->first > range->last);
+  };
+  if (unread || wrong(a) || wrong(b)) {
+    return fail(ErrorKind::usage,
+                fmt::format("expected channels such as 8-11, from 0 to {}", most_channels - 1));
   }
+  if (!a && !b) return {{{from, to}}};
   if (!a || !b || a->size() != b->size()) {
     return fail(ErrorKind::usage, "expected as many channels at both ends of a link");
   }
   std::vector<std::pair<std::string, std::string>> links;
-  links.reserve(static_cast<std::size_t>(a->size()));
-  for (int i = 0; i < a->size(); ++i) {
+  links.reserve(a->size());
+  for (unsigned i = 0; i < a->size(); ++i) {
     links.emplace_back(fmt::format("{}{}", a->before, a->first + i),
                        fmt::format("{}{}", b->before, b->first + i));
   }

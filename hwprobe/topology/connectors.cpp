@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <vector>
 
+#include "common/base/number_in.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward::hwprobe {
@@ -51,20 +51,13 @@ constexpr std::array<std::string_view, 4> galaxy_types{"galaxy-wormhole", "tt-ga
                                                        "ubb_wormhole"};
 constexpr int channels_of_a_chip = 16;
 
-std::optional<int> whole(std::string_view text, int base) {
-  int value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // 5 for a chip called "5", and for the only chip of "0000:c5:00.0".
 std::optional<int> place_on_tray(std::string_view bus_id, std::string_view chip) {
-  auto place = whole(chip, 10);
+  auto place = number_in<int>(chip);
   if (!place) {
     const auto bus = bus_id.find(':');
     if (bus == std::string_view::npos) return std::nullopt;
-    place = whole(bus_id.substr(bus + 1, 2), 16);
+    place = number_in<int>(bus_id.substr(bus + 1, 2), 16);
     if (place) *place %= 16;
   }
   return place && *place >= 1 && *place <= 8 ? place : std::nullopt;
@@ -90,7 +83,7 @@ void add_once(std::vector<std::string_view>& words, std::string_view word) {
 
 std::string_view connector_of(const BoardKind& board, std::string_view chip,
                               std::string_view channel) {
-  const auto number = whole(channel, 10);
+  const auto number = number_in<int>(channel);
   if (!number || *number < 0 || *number >= channels_of_a_chip) return {};
   const std::string type = lower_case(board.type);
   if (std::ranges::find(galaxy_types, type) != galaxy_types.end()) {

@@ -1,13 +1,14 @@
 #include "trainer/loop/replicas.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "common/base/json/json.hpp"
+#include "common/base/number_in.hpp"
 #include "common/os/folder.hpp"
 
 namespace trainward::trainer {
@@ -17,8 +18,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* dispute_file = "replicas-differ.json";
 constexpr std::size_t max_dispute_bytes = 64 * 1024;
-constexpr double most_share = 0.001;  // of the time
-constexpr std::int64_t longest_pause = 1'000'000;
+constexpr double most_share = 0.001;   // of the time
+constexpr double longest_pause = 1e6;  // steps
 
 json::object to_json(const Dispute& dispute) {
   json::object object{{"step", dispute.step}, {"since", dispute.since}};
@@ -46,11 +47,10 @@ std::optional<Dispute> read_dispute(const std::filesystem::path& root) {
   const auto sums = get_array(object, "checksums");
   if (!sums) return std::nullopt;
   for (const json::value& sum : **sums) {
-    const std::string text = sum.is_string() ? std::string(sum.get_string()) : std::string();
-    std::uint64_t value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    dispute.checksums.push_back(value);
+    if (!sum.is_string()) return std::nullopt;
+    const auto value = number_in<std::uint64_t>(std::string_view(sum.get_string()), 16);
+    if (!value) return std::nullopt;
+    dispute.checksums.push_back(*value);
   }
   return dispute;
 }
@@ -59,6 +59,10 @@ Status write_dispute(const std::filesystem::path& root, const Dispute& dispute) 
   auto folder = Folder::open(root);
   if (!folder) return propagate(folder);
   return folder->write_durably(dispute_file, json::serialize(to_json(dispute)));
+}
+
+bool alike(const std::vector<std::uint64_t>& checksums) {
+  return std::ranges::adjacent_find(checksums, std::not_equal_to()) == checksums.end();
 }
 
 void forget_dispute(const std::filesystem::path& root) {
@@ -109,11 +113,7 @@ Status Replicas::after_step(std::int64_t step, std::chrono::nanoseconds took) {
 
 Status Replicas::after_lost_step(std::int64_t steps_done) {
   const auto checksums = model_.checksums();
-  if (!checksums ||
-      std::ranges::adjacent_find(*checksums, std::not_equal_to()) == checksums->end()) {
-    return {};
-  }
-  return differ(steps_done, *checksums);
+  return !checksums || alike(*checksums) ? Status() : differ(steps_done, *checksums);
 }
 
 Status Replicas::before_save(std::int64_t step) {
@@ -125,14 +125,11 @@ Status Replicas::compare(std::int64_t step) {
   auto checksums = model_.checksums();
   if (!checksums) return propagate(checksums);
   const std::chrono::duration<double, std::nano> took = Clock::now() - began;
-  if (std::ranges::adjacent_find(*checksums, std::not_equal_to()) != checksums->end()) {
-    return differ(step, *checksums);
-  }
+  if (!alike(*checksums)) return differ(step, *checksums);
   if (dispute_ && dispute_->step == step) settle_dispute(*checksums);
   agreed_ = step;
   const double pause = std::ceil(took.count() / (most_share * std::max(step_ns_, 1.0)));
-  next_ = step + std::clamp(static_cast<std::int64_t>(std::min(pause, 1e6)), std::int64_t{1},
-                            longest_pause);
+  next_ = step + static_cast<std::int64_t>(std::clamp(pause, 1.0, longest_pause));
   return {};
 }
 
@@ -158,7 +155,7 @@ Status Replicas::differ(std::int64_t step, const std::vector<std::uint64_t>& che
                 "out if it is named again");
   }
   std::vector<std::size_t> all(checksums.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  std::iota(all.begin(), all.end(), std::size_t{0});
   std::string then =
       "the next attempt repeats these steps, and names the wrong one if it went wrong in the last "
       "of "
