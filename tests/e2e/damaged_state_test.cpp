@@ -1,5 +1,6 @@
 // Journals that are gone, databases of before, leases that are held: one copy of the worker, which
 // can be stopped, and nothing that is said of it is wrong.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 #include <sys/file.h>
@@ -100,9 +101,14 @@ INSTANTIATE_TEST_SUITE_P(
                                }
                              }},
                       Damage{"a_folder",
+                             // At once: the worker makes a file that is missing again.
                              [](const fs::path& file) {
-                               fs::remove(file);
-                               fs::create_directory(file);
+                               const fs::path folder = file.string() + ".folder";
+                               fs::create_directory(folder);
+                               ASSERT_EQ(::renameat2(AT_FDCWD, folder.c_str(), AT_FDCWD,
+                                                     file.c_str(), RENAME_EXCHANGE),
+                                         0);
+                               fs::remove(folder);
                              }}),
     [](const auto& of) { return of.param.name; });
 

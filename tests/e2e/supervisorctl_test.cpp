@@ -1,6 +1,7 @@
 // What supervisorctl is used for, against a running daemon: by hand, in its shell, and by Ansible.
 #include <gmock/gmock.h>
 #include <pty.h>
+#include <termios.h>
 
 #include "world.hpp"
 
@@ -126,6 +127,11 @@ class Terminal {
     }
     return shown;
   }
+  // Nobody but the program edits what is typed.
+  [[nodiscard]] bool is_raw() const {
+    struct termios now {};
+    return ::tcgetattr(fd_, &now) == 0 && (now.c_lflag & (ICANON | ISIG)) == 0;
+  }
   int end() {
     char byte = 0;
     while (::read(fd_, &byte, 1) == 1) {
@@ -164,6 +170,7 @@ TEST_F(Supervisorctl, CtrlCEndsTheCommandAndNotTheShell) {
   terminal.until("one");
   terminal.type("\x03");
   terminal.until("trainward> ");
+  EXPECT_TRUE(terminal.is_raw()) << "as soon as the prompt is there";
   terminal.type("pid idle\r");
   EXPECT_THAT(terminal.until("0\r\n"), HasSubstr("pid idle"));
   terminal.until("trainward> ");

@@ -118,6 +118,9 @@ LineEditor::~LineEditor() {
 
 std::optional<std::string> LineEditor::read(const std::string& prompt) {
   impl_->prompt = prompt;
+  // Before the prompt is shown: el_gets does it after, and what is typed in between would be the
+  // terminal's to edit (^D would arrive as a zero byte, and ^C would discard the line).
+  ::el_set(impl_->line, EL_PREP_TERM, 1);
   int length = 0;
   const char* line = ::el_gets(impl_->line, &length);
   if (line == nullptr || length <= 0) return std::nullopt;
