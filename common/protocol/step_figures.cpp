@@ -10,54 +10,19 @@
 namespace trainward {
 namespace {
 
-constexpr std::array<std::string_view, step_figures.size()> described = [] {
-  std::array<std::string_view, step_figures.size()> names;
-  std::size_t i = 0;
-  boost::mp11::mp_for_each<
-      boost::describe::describe_members<StepFigures, boost::describe::mod_public>>(
-      [&](auto member) { names.at(i++) = member.name; });
-  return names;
-}();
-static_assert(std::ranges::equal(step_figures, described, {}, &StepFigure::name),
-              "a row for each member, in their order");
+static_assert(has_each_member<StepFigures>(step_figures));
 
 const std::array<std::string, step_figures.size()>& message_keys() {
   static const auto keys = [] {
     std::array<std::string, step_figures.size()> upper;
-    for (std::size_t i = 0; i < upper.size(); ++i) {
-      for (const char c : step_figures.at(i).name) {
-        upper.at(i) += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-      }
-    }
+    std::ranges::transform(step_figures, upper.begin(), message_key, &StepFigure::name);
     return upper;
   }();
   return keys;
 }
 
-bool can_be(const StepFigure& figure, double value) {
-  const double least = figure.unit == FigureUnit::plain ? -max_measure : 0;
-  return value >= least && value <= most_of(figure.unit);
-}
-
 std::string number_words(double most) {
   return most < 1e16 ? fmt::format("{:.0f}", most) : fmt::format("{}", most);
-}
-
-std::string message_text(const StepFigure& figure, double value) {
-  switch (figure.unit) {
-    case FigureUnit::plain:
-      return fmt::format("{}", value);
-    case FigureUnit::tokens_per_second:
-      return fmt::format("{:.1f}", value);
-    case FigureUnit::share:
-      return fmt::format("{:.4f}", value);
-    case FigureUnit::ms:
-      return fmt::format("{:.3f}", value);
-    case FigureUnit::tokens:
-    case FigureUnit::bytes:
-      return fmt::format("{:.0f}", value);
-  }
-  return {};
 }
 
 }  // namespace
@@ -71,7 +36,7 @@ std::vector<std::string> names_of(std::span<const StepFigure> figures) {
 StepFigures plausible(StepFigures told) {
   for (const StepFigure& figure : step_figures) {
     const auto value = value_of(told, figure);
-    if (!value || can_be(figure, *value)) continue;
+    if (!value || can_be(figure.unit, *value)) continue;
     if (figure.name == "loss") {
       if (std::isfinite(*value)) told.loss = std::copysign(HUGE_VAL, *value);
       continue;
@@ -96,7 +61,7 @@ void put_figures(Message& message, const StepFigures& figures) {
   for (std::size_t i = 0; i < step_figures.size(); ++i) {
     const StepFigure& figure = step_figures.at(i);
     const auto value = value_of(figures, figure);
-    if (value) message.emplace_back(message_keys().at(i), message_text(figure, *value));
+    if (value) message.emplace_back(message_keys().at(i), message_text(figure.unit, *value));
   }
 }
 
@@ -114,23 +79,7 @@ std::optional<std::string> figure_out_of_range(const Message& message) {
 }
 
 std::string figure_text(const StepFigure& figure, double value) {
-  const auto text = [&]() -> std::string {
-    switch (figure.unit) {
-      case FigureUnit::plain:
-        return number_text(value);
-      case FigureUnit::tokens:
-      case FigureUnit::tokens_per_second:
-        return fmt::format("{:.0f}", value);
-      case FigureUnit::share:
-        return fmt::format("{:.1f} %", 100 * value);
-      case FigureUnit::bytes:
-        return human_bytes(static_cast<std::uint64_t>(value));
-      case FigureUnit::ms:
-        return fmt::format("{:.{}f} ms", value, value < 10 ? 1 : 0);
-    }
-    return {};
-  };
-  return fmt::format("{} {}", figure.title, text());
+  return fmt::format("{} {}", figure.title, unit_text(figure.unit, value));
 }
 
 }  // namespace trainward

@@ -15,10 +15,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "common/protocol/protocol.hpp"
+#include "common/protocol/figure.hpp"
 
 namespace trainward {
 
@@ -41,19 +40,17 @@ BOOST_DESCRIBE_STRUCT(StepFigures, (),
                       (loss, grad_norm, learning_rate, tokens, tokens_per_second, mfu,
                        communication, device_memory, device_memory_limit, input_wait_ms))
 
-enum class FigureUnit : std::uint8_t { plain, tokens, tokens_per_second, share, bytes, ms };
-
 // Whether the newest value stands for a program that does not run.
 enum class FigureLasts : std::uint8_t { after_the_attempt, while_it_runs };
 
 struct StepFigure {
-  using Real = std::optional<double> StepFigures::*;
-  using Whole = std::optional<std::int64_t> StepFigures::*;
+  using Real = RealFigure<StepFigures>;
+  using Whole = WholeFigure<StepFigures>;
 
   // The member, the column, the key of documents and the group of a `watch.log` expression; in
   // upper case the key of a worker's message.
   std::string_view name;
-  std::variant<Real, Whole> member;
+  FigureMember<StepFigures> member;
   std::string_view title;  // for people
   FigureUnit unit = FigureUnit::plain;
   std::string_view metric;  // of Prometheus, in its base units
@@ -167,41 +164,12 @@ inline constexpr auto curve_figures = [] {
 
 std::vector<std::string> names_of(std::span<const StepFigure> figures);
 
-// The largest value that a program may report; no figure but plain ones may be below 0.
-constexpr double most_of(FigureUnit unit) {
-  switch (unit) {
-    case FigureUnit::plain:
-    case FigureUnit::tokens_per_second:
-      return max_measure;
-    case FigureUnit::tokens:
-      return static_cast<double>(max_tokens);
-    case FigureUnit::share:
-      return 1;
-    case FigureUnit::bytes:
-      return static_cast<double>(max_memory_bytes);
-    case FigureUnit::ms:
-      return static_cast<double>(max_duration_ms);
-  }
-  return max_measure;
-}
-
-// A whole figure is exact: none is larger than 2^53.
 inline std::optional<double> value_of(const StepFigures& figures, const StepFigure& figure) {
-  return std::visit(
-      [&](auto member) -> std::optional<double> {
-        if (!(figures.*member)) return std::nullopt;
-        return static_cast<double>(*(figures.*member));
-      },
-      figure.member);
+  return value_at(figures, figure.member);
 }
 
 inline void put(StepFigures& figures, const StepFigure& figure, double value) {
-  std::visit(
-      [&](auto member) {
-        using T = typename std::remove_reference_t<decltype(figures.*member)>::value_type;
-        figures.*member = static_cast<T>(value);
-      },
-      figure.member);
+  put_at(figures, figure.member, value);
 }
 
 // Without what cannot be: beyond its bounds, or not a number. A loss is told all the same, as NaN

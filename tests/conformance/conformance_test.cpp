@@ -247,6 +247,31 @@ TEST_F(Conformance, ProductsOfF32AreThat) {
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 2e-5) << i;
 }
 
+// Also where nobody waits for it.
+TEST_F(Conformance, TheEndOfAProgramIsTold) {
+  const Graph graph = one_product();
+  const Type& type = graph.type(graph.parameters[0]);
+  Draw draw(11);
+  const auto x = client_->upload(0, type, as_bytes(type, draw_for(draw, type)).data());
+  ASSERT_TRUE(x);
+  const std::vector<std::vector<const pjrt::Buffer*>> rows{{&*x}};
+  const auto executable = compile(graph);
+  for (int i = 0; i < 100; ++i) {
+    std::optional<pjrt::Completion> forgotten;
+    ASSERT_TRUE(executable.run(rows, &forgotten));
+  }
+  const auto before = pjrt::Completion::Moment::clock::now();
+  std::optional<pjrt::Completion> completion;
+  const auto results = executable.run(rows, &completion);
+  ASSERT_TRUE(results);
+  ASSERT_TRUE(completion);
+  ASSERT_EQ(completion->devices(), 1U);
+  download((*results)[0][0], type);
+  while (!completion->ended()) std::this_thread::yield();  // a thread of the plugin says it
+  EXPECT_GE(*completion->ended(0), before);
+  EXPECT_LE(*completion->ended(0), pjrt::Completion::Moment::clock::now());
+}
+
 TEST_F(Conformance, WhatIsNoProgramIsAnErrorAndTheClientGoesOn) {
   for (const std::string& text :
        {std::string("no program"), std::string(), text_of(one_product()).substr(0, 150)}) {

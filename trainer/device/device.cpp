@@ -29,8 +29,11 @@ Result<std::vector<Shards>> DeviceProgram::run(std::span<const Shards* const> ar
     by_device[d].reserve(arguments.size());
     for (const Shards* argument : arguments) by_device[d].push_back(&(*argument)[d]);
   }
-  auto results = executable_.run(by_device);
+  const auto started = DeviceTimes::Moment::clock::now();
+  std::optional<pjrt::Completion> completion;
+  auto results = executable_.run(by_device, times_ != nullptr ? &completion : nullptr);
   if (!results) return failed(results.error());
+  if (completion) times_->started(work_, started, *std::move(completion));
   std::vector<Shards> values(results->front().size());
   for (std::vector<pjrt::Buffer>& of_device : *results) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(std::move(of_device[i]));
@@ -46,6 +49,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options, std::
   if (!client) return failed(client.error());
   device->client_ = std::move(*client);
   device->uploads_.emplace(*device->client_);
+  if (devices > 1) device->times_.emplace(device->count_);
   device->say_ = options.say;
   const auto found = static_cast<std::int64_t>(device->client_->device_count());
   if (found < devices) {
@@ -70,7 +74,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options, std::
 
 Device::~Device() = default;
 
-Result<DeviceProgram> Device::make(const stablehlo::Module& module) {
+Result<DeviceProgram> Device::make(const stablehlo::Module& module, Work work) {
   auto text = stablehlo::print(module);
   if (!text) return propagate(text);
   auto made = compiler_->get(module.name, *text, module.replicas);
@@ -79,7 +83,7 @@ Result<DeviceProgram> Device::make(const stablehlo::Module& module) {
     error.what = fmt::format("{}: {}", module.name, error.what);
     return tl::unexpected<Error>(std::move(error));
   }
-  return DeviceProgram(std::move(*made));
+  return DeviceProgram(std::move(*made), work, times_ ? &*times_ : nullptr);
 }
 
 Result<std::optional<DeviceProgram>> Device::make(const std::optional<stablehlo::Module>& module) {
@@ -87,6 +91,10 @@ Result<std::optional<DeviceProgram>> Device::make(const std::optional<stablehlo:
   auto made = make(*module);
   if (!made) return propagate(made);
   return std::optional(std::move(*made));
+}
+
+std::vector<DeviceTimes::Use> Device::take_times() {
+  return times_ ? times_->take() : std::vector<DeviceTimes::Use>();
 }
 
 Result<Shards> Device::upload(const graph::Type& type, std::span<const void* const> data) {

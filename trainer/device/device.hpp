@@ -16,6 +16,7 @@
 
 #include "common/base/error.hpp"
 #include "common/program_cache/program_cache.hpp"
+#include "trainer/device/device_times.hpp"
 #include "trainer/pjrt/compiler.hpp"
 #include "trainer/pjrt/device_uploads.hpp"
 #include "trainer/pjrt/pjrt_client.hpp"
@@ -33,7 +34,9 @@ Status download(const Shards& value, std::span<std::byte> into, std::size_t devi
 
 class DeviceProgram {
  public:
-  explicit DeviceProgram(pjrt::Executable executable) : executable_(std::move(executable)) {}
+  // `times`: of the devices, which outlive it; null: nobody wants to know.
+  DeviceProgram(pjrt::Executable executable, Work work, DeviceTimes* times)
+      : executable_(std::move(executable)), work_(work), times_(times) {}
 
   // In the order of the module's parameters and outputs. Arguments that the module's outputs reuse
   // are of no use afterwards.
@@ -41,6 +44,8 @@ class DeviceProgram {
 
  private:
   pjrt::Executable executable_;
+  Work work_;
+  DeviceTimes* times_;
 };
 
 // What programs for this plugin must be like. Tenstorrent's is the one that honours no donation.
@@ -70,9 +75,12 @@ class Device {
   [[nodiscard]] const pjrt::Client& client() const { return *client_; }
   [[nodiscard]] stablehlo::Target target() const { return target_of(*plugin_); }
 
-  Result<DeviceProgram> make(const stablehlo::Module& module);
+  Result<DeviceProgram> make(const stablehlo::Module& module, Work work = Work::compute);
   // Nothing of nothing.
   Result<std::optional<DeviceProgram>> make(const std::optional<stablehlo::Module>& module);
+
+  // Of each of several devices, since the last call; of one nobody keeps them.
+  std::vector<DeviceTimes::Use> take_times();
 
   // Dense and row-major; the memory is free again afterwards. One address a device, or one for all.
   Result<Shards> upload(const graph::Type& type, std::span<const void* const> data);
@@ -94,6 +102,7 @@ class Device {
   std::optional<pjrt::Uploads> uploads_;
   std::optional<ProgramCache> cache_;
   std::unique_ptr<pjrt::Compiler> compiler_;
+  std::optional<DeviceTimes> times_;
   std::function<void(const std::string&)> say_;
   std::size_t count_;
 };

@@ -180,13 +180,24 @@ class DeviceExecutor final : public StepExecutor {
 
   [[nodiscard]] std::size_t arena_bytes() const override { return outer_->arena_bytes(); }
 
+  std::vector<PartUse> take_use() override {
+    const auto times = device_->take_times();
+    const auto losses = outer_->take_own_losses();
+    std::vector<PartUse> uses;
+    for (std::size_t d = 0; d < times.size(); ++d) {
+      PartUse use{{}, times[d].compute, times[d].exchange, memory_of(d)};
+      if (d < losses.size()) use.loss = losses[d];
+      uses.push_back(use);
+    }
+    return uses;
+  }
+
   [[nodiscard]] std::optional<DeviceMemory> device_memory() const override {
     std::optional<DeviceMemory> fullest;
     for (std::size_t d = 0; d < device_->count(); ++d) {
-      const auto stats = device_->client().memory(d);
-      if (!stats) return std::nullopt;
-      const DeviceMemory memory{stats->peak.value_or(stats->in_use), stats->limit};
-      if (!fullest || memory.most > fullest->most) fullest = memory;
+      const auto memory = memory_of(d);
+      if (!memory) return std::nullopt;
+      if (!fullest || memory->most > fullest->most) fullest = memory;
     }
     return fullest;
   }
@@ -195,6 +206,12 @@ class DeviceExecutor final : public StepExecutor {
   }
 
  private:
+  [[nodiscard]] std::optional<DeviceMemory> memory_of(std::size_t device) const {
+    const auto stats = device_->client().memory(device);
+    if (!stats) return std::nullopt;
+    return DeviceMemory{stats->peak.value_or(stats->in_use), stats->limit};
+  }
+
   // What both directions take: (x, key?, segments?, block parameters…).
   Arguments block_arguments(std::size_t layer) {
     const Activations& kept = activations_[layer];

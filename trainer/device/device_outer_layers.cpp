@@ -1,3 +1,4 @@
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -120,7 +121,18 @@ class DeviceOuterLayers final : public OuterLayers {
     return std::optional(std::move(*factor));
   }
 
-  Result<double> take_loss() override { return sum_of(std::exchange(losses_, {})); }
+  Result<double> take_loss() override {
+    auto own = own_losses(std::exchange(losses_, {}));
+    if (!own) return propagate(own);
+    if (own_losses_.empty()) own_losses_.resize(own->size());
+    for (std::size_t d = 0; d < own->size(); ++d) {
+      const auto batches = static_cast<double>(part_.accumulation);
+      own_losses_[d] +=
+          part_.weighted ? (*own)[d] * static_cast<double>(own->size()) : (*own)[d] / batches;
+    }
+    return over_devices(*own);
+  }
+  std::vector<double> take_own_losses() override { return std::exchange(own_losses_, {}); }
 
   Status begin_update(optim::AdamW& optimizer, std::int64_t t, const Shards* clip) override {
     return parameters_.update(device_, part_, optimizer, t, clip);
@@ -136,7 +148,9 @@ class DeviceOuterLayers final : public OuterLayers {
       return {};
     };
     if (auto ok = for_each_piece(tokens, x, run); !ok) return propagate(ok);
-    return sum_of(losses);
+    auto own = own_losses(losses);
+    if (!own) return propagate(own);
+    return over_devices(*own);
   }
 
   Status upload() override { return parameters_.upload(device_); }
@@ -198,20 +212,24 @@ class DeviceOuterLayers final : public OuterLayers {
     return std::move((*joined)[1]);
   }
 
-  // Of each the mean over the devices, or with weights the sum.
-  [[nodiscard]] Result<double> sum_of(const std::vector<Shards>& losses) const {
-    double sum = 0;
+  // Of each device, added up.
+  [[nodiscard]] Result<std::vector<double>> own_losses(const std::vector<Shards>& losses) const {
+    std::vector<double> sums(device_.count());
     for (const Shards& loss : losses) {
-      double of_devices = 0;
       for (std::size_t d = 0; d < loss.size(); ++d) {
         float value = 0;
         const auto bytes = std::as_writable_bytes(std::span(&value, 1));
         if (auto ok = trainer::download(loss, bytes, d); !ok) return propagate(ok);
-        of_devices += static_cast<double>(value);
+        sums[d] += static_cast<double>(value);
       }
-      sum += part_.weighted ? of_devices : of_devices / static_cast<double>(loss.size());
     }
-    return sum;
+    return sums;
+  }
+
+  // The mean, or with weights the sum.
+  [[nodiscard]] double over_devices(const std::vector<double>& own) const {
+    const double sum = std::accumulate(own.begin(), own.end(), 0.0);
+    return part_.weighted ? sum : sum / static_cast<double>(own.size());
   }
 
   Device& device_;
@@ -220,7 +238,8 @@ class DeviceOuterLayers final : public OuterLayers {
   const ParameterTable& table_;
   OuterParameters parameters_;
   HeadPredictions predictions_;
-  std::vector<Shards> losses_;  // of the step's batches
+  std::vector<Shards> losses_;      // of the step's batches
+  std::vector<double> own_losses_;  // of each device, for take_own_losses()
 };
 
 }  // namespace

@@ -42,6 +42,9 @@ class OuterLayers {
   virtual Result<std::optional<Shards>> clip(const Shards& squares) = 0;
   // Of the step's batches, added up.
   virtual Result<double> take_loss() = 0;
+  // The same of each device's own share, of all steps since the last call; empty: the host computes
+  // it for all of them together.
+  virtual std::vector<double> take_own_losses() { return {}; }
   // Step number `t`, with the optimizer's norm, or `clip` (not null) in its place. What the host
   // does goes on beside the devices until end_update(), which must follow.
   virtual Status begin_update(optim::AdamW& optimizer, std::int64_t t, const Shards* clip) = 0;

@@ -21,7 +21,7 @@ void move_some(std::vector<Shards>& from, std::size_t begin, std::vector<Shards>
 Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules) {
   auto pack = device.make(modules.pack);
   if (!pack) return propagate(pack);
-  auto finish = device.make(modules.finish);
+  auto finish = device.make(modules.finish, Work::exchange);
   if (!finish) return propagate(finish);
   auto update = device.make(modules.update);
   if (!update) return propagate(update);

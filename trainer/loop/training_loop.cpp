@@ -94,6 +94,10 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
   const StepFigures figures = figures_of(*result, {took, waited.count()});
   reporter.step(progress_.step, figures);
   if (progress_.step % plan_.log_every == 0) reporter.log_step(progress_.step, figures);
+  if (ports_.devices != nullptr) {
+    const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(waited);
+    if (auto ok = tell_devices(tokens, wait); !ok) return propagate(ok);
+  }
   if (ports_.replicas != nullptr) {
     auto ok = ports_.replicas->after_step(progress_.step, std::chrono::steady_clock::now() - asked);
     if (!ok) return propagate(ok);
@@ -118,6 +122,14 @@ StepFigures TrainingLoop::figures_of(const StepResult& result, StepTimes took) c
     told.device_memory_limit = memory->limit;
   }
   return told;
+}
+
+Status TrainingLoop::tell_devices(std::int64_t tokens, std::chrono::nanoseconds input_wait) {
+  auto window =
+      ports_.devices->after({progress_.step, tokens, input_wait, std::chrono::steady_clock::now()});
+  if (!window) return propagate(window);
+  if (*window) ports_.reporter.devices(**window);
+  return {};
 }
 
 // The words "loss = nan" are what log rules for any trainer look for.

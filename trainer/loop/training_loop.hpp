@@ -29,6 +29,7 @@
 #include "trainer/batch/batch_source.hpp"
 #include "trainer/loop/checkpoints/checkpoint_port.hpp"
 #include "trainer/loop/replicas.hpp"
+#include "trainer/loop/reporting/device_meter.hpp"
 #include "trainer/loop/reporting/reporter.hpp"
 #include "trainer/loop/reporting/requests.hpp"
 #include "trainer/loop/reporting/training_progress.hpp"
@@ -106,9 +107,10 @@ struct LoopPorts {
   Reporter& reporter;
   Requests& requests;
   CheckpointPort& checkpoints;
-  HeldOutSource* held_out;       // nullptr: nothing to evaluate on
-  Samples* samples = nullptr;    // nullptr: no samples
-  Replicas* replicas = nullptr;  // nullptr: there is one copy of the parameters
+  HeldOutSource* held_out;         // nullptr: nothing to evaluate on
+  Samples* samples = nullptr;      // nullptr: no samples
+  Replicas* replicas = nullptr;    // nullptr: there is one copy of the parameters
+  DeviceMeter* devices = nullptr;  // nullptr: there is one device, and nobody to compare it with
 };
 
 class TrainingLoop {
@@ -133,6 +135,7 @@ class TrainingLoop {
     double input_wait_ms = 0;
   };
   [[nodiscard]] StepFigures figures_of(const StepResult& result, StepTimes took) const;
+  Status tell_devices(std::int64_t tokens, std::chrono::nanoseconds input_wait);
   void tell_not_a_number(const StepResult& result);
   Result<Ending> train();
   [[nodiscard]] bool is_time(std::int64_t every) const;

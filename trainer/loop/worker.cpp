@@ -127,8 +127,8 @@ std::optional<double> peak_seconds(const WorkerConfig& config, const Trainable& 
   return *flops / (*peak * static_cast<double>(config.ranks()));
 }
 
-// Of what holds a copy of the parameters each.
-std::vector<std::string> copy_names(const WorkerConfig& config, const AttemptPlan& plan) {
+// Of what shares a step, and holds a copy of the parameters each.
+std::vector<std::string> part_names(const WorkerConfig& config, const AttemptPlan& plan) {
   const bool devices = config.device == plugin_device;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < static_cast<std::size_t>(config.ranks()); ++i) {
@@ -264,14 +264,16 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                            .patience = config->patience,
                            .peak_seconds = peak_seconds(*config, **model)};
   std::optional<Replicas> replicas;
+  std::optional<DeviceMeter> devices;
   if (config->ranks() > 1) {
-    replicas.emplace(
-        Replicas::Options{root, copy_names(*config, *plan), config->checksum_every, progress.step},
-        **model, reporter);
+    const auto names = part_names(*config, *plan);
+    replicas.emplace(Replicas::Options{root, names, config->checksum_every, progress.step}, **model,
+                     reporter);
+    devices.emplace(names, **model);
   }
   TrainingLoop loop(loop_plan, **model, data->training(), progress,
                     {reporter, ports.requests, checkpoints, data->held_out(), samples->get(),
-                     replicas ? &*replicas : nullptr});
+                     replicas ? &*replicas : nullptr, devices ? &*devices : nullptr});
   return loop.run();
 }
 

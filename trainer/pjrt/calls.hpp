@@ -56,13 +56,13 @@ class Calls {
   // Waits for the event and destroys it, whatever came of it. Null: nothing to wait for.
   Outcome<void> await(abi::Event* event, const char* name) const;
   void destroy(abi::Event* event) const;
+  void destroy(abi::Error* error) const;  // that a callback was given
 
  private:
   static tl::unexpected<DeviceError> refuse_absent(const char* name);
   [[nodiscard]] tl::unexpected<DeviceError> take(abi::Error* error, const char* name) const;
   [[nodiscard]] ErrorCode code_of(abi::Error* error) const;
   [[nodiscard]] std::string text_of(abi::Error* error) const;
-  void destroy(abi::Error* error) const;
 
   abi::Api table_{};  // zero where the plugin's own ends
   bool newer_ = false;

@@ -68,7 +68,8 @@ Outcome<void> Executable::check(std::span<const std::vector<const Buffer*>> argu
 }
 
 Outcome<std::vector<std::vector<Buffer>>> Executable::run(
-    std::span<const std::vector<const Buffer*>> arguments) const {
+    std::span<const std::vector<const Buffer*>> arguments,
+    std::optional<Completion>* completion) const {
   if (auto owned = loaded_.own(run_call); !owned) return propagate(owned);
   if (auto checked = check(arguments); !checked) return propagate(checked);
 
@@ -97,8 +98,11 @@ Outcome<std::vector<std::vector<Buffer>>> Executable::run(
   args.num_devices = devices;
   args.num_args = inputs;
   args.output_lists = made_rows.data();
+  std::vector<abi::Event*> ends(completion != nullptr ? devices : 0, nullptr);
+  if (completion != nullptr) args.device_complete_events = ends.data();
   auto done = calls.make(&abi::Api::LoadedExecutable_Execute, run_call, args);
   if (!done) return propagate(done);
+  if (completion != nullptr) *completion = Completion::take(loaded_.shared_session(), ends);
 
   std::vector<std::vector<Buffer>> results(devices);
   bool complete = true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trainer/pjrt/buffer.hpp"
+#include "trainer/pjrt/completion.hpp"
 
 namespace trainward::pjrt {
 
@@ -28,8 +29,10 @@ class Executable {
   // Runs it once on all its devices. arguments[device][k] are borrowed; results[device][k] may
   // still be computed when this returns. Arguments that the program takes over (tf.aliasing_output)
   // hold nothing afterwards where the plugin honours that; their owner destroys them as all others.
+  // `completion`, where it is not null, is when it ends on each device, where the plugin says that.
   [[nodiscard]] Outcome<std::vector<std::vector<Buffer>>> run(
-      std::span<const std::vector<const Buffer*>> arguments) const;
+      std::span<const std::vector<const Buffer*>> arguments,
+      std::optional<Completion>* completion = nullptr) const;
 
  private:
   Executable(Handle<abi::LoadedExecutable> loaded, Handle<abi::Executable> description,

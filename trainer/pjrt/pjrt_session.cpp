@@ -53,6 +53,8 @@ void Session::destroy(Object object) {
     abi::Executable_Destroy_Args args{};
     args.executable = *executable;
     (void)calls().make(&abi::Api::Executable_Destroy, "Executable_Destroy", args);
+  } else if (const auto* event = std::get_if<abi::Event*>(&object)) {
+    calls().destroy(*event);
   }
 }
 

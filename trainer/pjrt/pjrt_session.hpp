@@ -33,10 +33,11 @@ class Session {
   Outcome<void> own(const char* call);
 
   [[nodiscard]] const Plugin& plugin() const { return *plugin_; }
+  [[nodiscard]] const std::shared_ptr<const Plugin>& shared_plugin() const { return plugin_; }
   [[nodiscard]] const Calls& calls() const { return plugin_->calls(); }
   [[nodiscard]] abi::Client* client() const { return client_; }
 
-  using Object = std::variant<abi::Buffer*, abi::LoadedExecutable*, abi::Executable*>;
+  using Object = std::variant<abi::Buffer*, abi::LoadedExecutable*, abi::Executable*, abi::Event*>;
   void give_back(Object object);
 
  private:

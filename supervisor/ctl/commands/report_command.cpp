@@ -11,6 +11,8 @@
 #include "supervisor/ctl/report_learning.hpp"
 #include "supervisor/ctl/report_page.hpp"
 #include "supervisor/decide/core/phase.hpp"
+#include "supervisor/decide/view/device_view.hpp"
+#include "supervisor/decide/view/view_rows.hpp"
 #include "supervisor/record/store/store.hpp"
 
 namespace trainward::ctl {
@@ -142,6 +144,19 @@ std::string boards_text(const json::array& rows, const Style& style) {
   return table.text(style, "  ");
 }
 
+// Of a run on several; nothing otherwise.
+std::string devices_table(const json::object& report, const Style& style) {
+  const auto devices = views::device_table(views::list_in(report, "devices"));
+  if (devices.rows.size() < 2) return {};
+  std::vector<Table::Column> columns;
+  for (const std::string& title : devices.columns) {
+    columns.push_back({title, columns.empty() ? Align::left : Align::right});
+  }
+  Table table(std::move(columns));
+  for (const auto& row : devices.rows) table.add({row.begin(), row.end()});
+  return "\nDevices:\n" + table.text(style, "  ");
+}
+
 std::string format_report(const json::object& report, const Style& style) {
   const std::string state = clean(string_or(report, "state", "UNKNOWN"));
   const std::string reason = clean(string_or(report, "reason", ""));
@@ -167,6 +182,7 @@ std::string format_report(const json::object& report, const Style& style) {
   if (const auto rows = get_array(report, "boards"); rows && !(*rows)->empty()) {
     text += "\nBoards:\n" + boards_text(**rows, style);
   }
+  text += devices_table(report, style);
   return text;
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/base/text.hpp"
 #include "common/os/processes/host_files.hpp"
+#include "common/protocol/device_figures.hpp"
 #include "common/protocol/protocol.hpp"
 #include "common/protocol/step_figures.hpp"
 
@@ -109,6 +110,9 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   }
   if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
     events.emplace_back(core::StepDone{*step, figures_in(message)});
+  }
+  if (auto devices = told_devices(message)) {
+    events.emplace_back(core::DevicesTold{*std::move(devices)});
   }
   if (const auto step = count_of(message, "EVALUATED_STEP", max_step)) {
     if (const auto loss = find_number(message, "EVALUATION_LOSS")) {

@@ -94,6 +94,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             return store_.add_event({0, at.wall.ms, program_, e.attempt, e.kind, e.text, e.by});
           },
           [&](const core::RecordStep& e) { return add(e, state.attempt, at); },
+          [&](const core::RecordDevices& e) { return add(e.window, state.attempt, at); },
           [&](const core::RecordEvaluation& e) -> Status {
             return store_.add_evaluation(
                 program_, {e.step.number, state.attempt, e.loss, at.wall.ms, e.perplexity});
@@ -180,6 +181,20 @@ Status Recorder::add(const core::RecordStep& step, std::int64_t attempt, Time at
   if (!ok || steps_keep_ == 0 || --steps_until_thinning_ > 0) return ok;
   steps_until_thinning_ = steps_between_thinnings;
   return store_.thin_steps(program_, steps_keep_, buckets_thinned_at_once);
+}
+
+Status Recorder::add(const DeviceWindow& window, std::int64_t attempt, Time at) {
+  const auto total = [&](std::optional<double> ms) {
+    return ms.value_or(0) * static_cast<double>(window.steps);
+  };
+  std::vector<store::DeviceRow> rows;
+  for (const ToldDevice& told : window.devices) {
+    const DeviceFigures& figures = told.figures;
+    rows.push_back({figures, attempt, std::ssize(rows), told.name, window.step, window.steps,
+                    total(figures.compute_ms), total(figures.collective_ms),
+                    total(figures.input_wait_ms), at.wall.ms});
+  }
+  return store_.add_devices(program_, rows);
 }
 
 Status Recorder::keep(const core::RecordCheckpoint& checkpoint, Time at) {

@@ -40,6 +40,7 @@ class Recorder final : public session::Records {
   Status begin(const core::RecordAttemptBegun& begun, const core::State& state, Time at);
   Status end(const core::RecordAttemptEnded& ended, const core::State& state, Time at);
   Status add(const core::RecordStep& step, std::int64_t attempt, Time at);
+  Status add(const DeviceWindow& window, std::int64_t attempt, Time at);
   Status keep(const core::RecordCheckpoint& checkpoint, Time at);
   Status add(const session::CompiledProgram& compiled, std::int64_t attempt, Time at);
   Status add(const session::AttemptProcesses& processes, std::int64_t attempt);

@@ -11,6 +11,7 @@
 
 #include "common/base/step.hpp"
 #include "common/base/time.hpp"
+#include "common/protocol/device_figures.hpp"
 #include "common/protocol/step_figures.hpp"
 #include "supervisor/decide/core/boards.hpp"
 #include "supervisor/decide/core/cause.hpp"
@@ -30,6 +31,9 @@ struct RecordStep {
   Step step;
   StepFigures figures = {};
   bool replayed = false;
+};
+struct RecordDevices {
+  DeviceWindow window;
 };
 // The loss of data that is not trained on, after `step` steps.
 struct RecordEvaluation {
@@ -118,7 +122,7 @@ struct VerifyCheckpoint {
 };
 struct PruneCheckpoints {};
 
-using Action = std::variant<RecordEvent, RecordStep, RecordEvaluation, RecordSpan,
+using Action = std::variant<RecordEvent, RecordStep, RecordDevices, RecordEvaluation, RecordSpan,
                             RecordAttemptBegun, RecordWorkerStarted, RecordAttemptEnded,
                             RecordCheckpoint, RecordBoard, Probe, Repair, SelectCheckpoint, Launch,
                             SendSignal, CheckActivity, VerifyCheckpoint, PruneCheckpoints>;

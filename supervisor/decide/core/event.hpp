@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/step.hpp"
+#include "common/protocol/device_figures.hpp"
 #include "common/protocol/step_figures.hpp"
 #include "supervisor/decide/core/boards.hpp"
 #include "supervisor/decide/core/cause.hpp"
@@ -109,6 +110,9 @@ struct StepDone {
   Step counter_end = {};  // the last step of the counter that the program shows; 0: it shows none
   bool of_run = false;    // which is the run's, as far as it says, and not an epoch's
 };
+struct DevicesTold {
+  DeviceWindow window;
+};
 struct CheckpointReported {
   std::string path;
   Step step;
@@ -205,8 +209,9 @@ struct TimerFired {};
 using Event =
     std::variant<StartRequested, StopRequested, RestartRequested, DaemonStarted, ProbeFinished,
                  Repaired, CheckpointSelected, NotReady, CheckpointRejected, LaunchFailed,
-                 WorkerStarted, PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated,
-                 TargetTold, Noticed, Alive, ActivitySeen, MemorySample, HostFact, Unkillable,
-                 CheckpointVerified, Outlived, WorkerExited, AttemptLost, Adopted, TimerFired>;
+                 WorkerStarted, PhaseEntered, Resumed, StepDone, DevicesTold, CheckpointReported,
+                 Evaluated, TargetTold, Noticed, Alive, ActivitySeen, MemorySample, HostFact,
+                 Unkillable, CheckpointVerified, Outlived, WorkerExited, AttemptLost, Adopted,
+                 TimerFired>;
 
 }  // namespace trainward::core

@@ -32,6 +32,7 @@
 #include "supervisor/decide/core/loss_watch.hpp"
 #include "supervisor/decide/core/plan.hpp"
 #include "supervisor/decide/core/shown.hpp"
+#include "supervisor/decide/core/straggler_watch.hpp"
 
 namespace trainward::core {
 
@@ -131,12 +132,13 @@ struct Attempt {
   bool from_scratch = false;       // somebody asked for step 0
   std::vector<MachineFact> facts;  // at most 8
   LeakWatch leak;
+  std::vector<DevicePace> devices;  // of a worker that tells of several
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Attempt, (),
                       (pid, resume_from, resume_step, first_step, last_step, target_step,
                        counter_end, counts_run, kept_at_launch, highest_at_launch, launched_mono_ms,
-                       kill, kills_sent, halt, from_scratch, facts, leak))
+                       kill, kills_sent, halt, from_scratch, facts, leak, devices))
 
 // What a worker is watched by: deadlines, and what the run has taught of how long things take.
 struct Watch {

@@ -128,6 +128,7 @@ void Session::carry_out(const core::Action& action) {
   std::visit(Cases{
                  [](const core::RecordEvent&) {},
                  [](const core::RecordStep&) {},
+                 [](const core::RecordDevices&) {},
                  [](const core::RecordEvaluation&) {},
                  [](const core::RecordSpan&) {},
                  [](const core::RecordAttemptBegun&) {},

@@ -42,6 +42,10 @@ struct EventWords {
   std::string operator()(const core::CheckpointReported& e) const {
     return fmt::format("checkpoint {} reported", e.step);
   }
+  std::string operator()(const core::DevicesTold& e) const {
+    return fmt::format("figures of {} devices up to step {}", e.window.devices.size(),
+                       e.window.step);
+  }
   std::string operator()(const core::Evaluated& e) const {
     return fmt::format("evaluated step {}: loss {:.4f}", e.step, e.loss);
   }

@@ -11,6 +11,8 @@
 #include "common/base/text.hpp"
 #include "common/protocol/step_figures.hpp"
 #include "supervisor/decide/core/cause.hpp"
+#include "supervisor/decide/view/device_view.hpp"
+#include "supervisor/decide/view/view_rows.hpp"
 #include "supervisor/decide/view/words.hpp"
 
 namespace trainward::views {
@@ -242,7 +244,8 @@ std::string newest_step_text(const json::object& row) {
     if (!value || figure.name == "loss") continue;
     text += (text.empty() ? "" : ", ") + figure_text(figure, *value);
   }
-  return text;
+  const std::string devices = devices_text(list_in(row, "devices"));
+  return devices.empty() ? text : text + (text.empty() ? "" : "; ") + devices;
 }
 
 std::string next_step(const Sentence& sentence, std::string_view program) {

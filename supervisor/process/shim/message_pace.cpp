@@ -31,6 +31,7 @@ constexpr auto kinds = std::to_array<Kind>({{"CHECKPOINT", false},
                                             {"SAMPLE_STEP", false},
                                             {"CACHE_HIT", false},
                                             {"CACHE_MISS", false},
+                                            {"DEVICES", true},
                                             {"STEP", true}});
 constexpr Kind anything_else{"", true};
 constexpr Kind lost_loss{"LOSS", false};

@@ -147,6 +147,7 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
   const bool runs = attempt && !attempt->ended;
   std::int64_t tokens = program.ended_tokens;
   figures.told = {};
+  figures.devices.clear();
   figures.steps_per_second.reset();
   if (*told) {
     const store::StepRow& newest = **told;
@@ -158,6 +159,9 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
       if (const auto value = as_told(value_of(newest, figure))) put(figures.told, figure, *value);
     }
     if (is_running) {
+      auto devices = store.devices(figures.name, attempt->number);
+      if (!devices) return propagate(devices);
+      figures.devices = std::move(*devices);
       if (!program.first) {
         auto first = store.told_by(figures.name, attempt->number, End::oldest);
         if (!first) return propagate(first);

@@ -66,6 +66,9 @@ void expose_checkpoints(Exposition& out, const ProgramFigures& program) {
   }
 }
 
+// To base units.
+double scale_of(FigureUnit unit) { return unit == FigureUnit::ms ? 0.001 : 1; }
+
 void expose_programs(Exposition& out, const std::vector<ProgramFigures>& programs) {
   const auto each = [&](Metric metric, auto expose_one) {
     out.family(metric);
@@ -101,9 +104,18 @@ void expose_programs(Exposition& out, const std::vector<ProgramFigures>& program
   whole(Metric::steps_replayed, &P::steps_replayed);
   for (std::size_t i = 0; i < step_figures.size(); ++i) {
     const StepFigure& figure = step_figures.at(i);
-    const double scale = figure.unit == FigureUnit::ms ? 0.001 : 1;
     each(metric_of(i), [&](const P& p) {
-      if (const auto value = value_of(p.told, figure)) out.sample({p.name}, *value * scale);
+      const auto value = value_of(p.told, figure);
+      if (value) out.sample({p.name}, *value * scale_of(figure.unit));
+    });
+  }
+  for (std::size_t i = 0; i < device_figures.size(); ++i) {
+    const DeviceFigure& figure = device_figures.at(i);
+    each(device_metric_of(i), [&](const P& p) {
+      for (const ToldDevice& device : p.devices) {
+        const auto value = value_at(device.figures, figure.member);
+        if (value) out.sample({p.name, device.name}, *value * scale_of(figure.unit));
+      }
     });
   }
   maybe(Metric::evaluation_loss, &P::evaluation_loss);

@@ -1,9 +1,10 @@
 // Every metric there is: its name, its type, its labels, and what it says.
 //
-// This table, with that of step_figures.hpp, is the only list. What is exposed is made from it, and
-// docs/metrics.md, the rules and the dashboard are compared with it. Names and labels never change
-// their meaning. A unit is the end of the name, before `_total`. No label has more values than a
-// program has causes: attempts, steps, paths and reasons are not among them.
+// This table, with those of step_figures.hpp and device_figures.hpp, is the only list. What is
+// exposed is made from it, and docs/metrics.md, the rules and the dashboard are compared with it.
+// Names and labels never change their meaning. A unit is the end of the name, before `_total`. No
+// label has more values than a program has causes: attempts, steps, paths and reasons are not among
+// them.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "common/protocol/device_figures.hpp"
 #include "common/protocol/step_figures.hpp"
 
 namespace trainward::metrics {
@@ -64,7 +66,8 @@ enum class Metric : std::uint8_t {
   upload_bytes,
   uploaded_step,
   upload_failures,
-  // ---- a figure of the program's newest step: the first; the others follow in their order
+  // ---- a figure of the program's newest step: the first; the others follow in their order, and
+  // after them those of its devices
   step_figures,
 };
 
@@ -371,17 +374,29 @@ inline constexpr std::array<MetricFacts, 42> own_rows{{
 constexpr Metric metric_of(std::size_t figure) {
   return static_cast<Metric>(static_cast<std::size_t>(Metric::step_figures) + figure);
 }
+// Those of devices follow the steps' ones.
+constexpr Metric device_metric_of(std::size_t figure) {
+  return metric_of(trainward::step_figures.size() + figure);
+}
+constexpr std::string_view base_unit(FigureUnit unit) {
+  return unit == FigureUnit::bytes ? "bytes" : unit == FigureUnit::ms ? "seconds" : "";
+}
 
 inline constexpr auto table = [] {
-  std::array<MetricFacts, own_rows.size() + trainward::step_figures.size()> all{};
+  std::array<MetricFacts,
+             own_rows.size() + trainward::step_figures.size() + trainward::device_figures.size()>
+      all{};
   std::ranges::copy(own_rows, all.begin());
   for (std::size_t i = 0; i < trainward::step_figures.size(); ++i) {
     const StepFigure& figure = trainward::step_figures[i];
-    const std::string_view unit = figure.unit == FigureUnit::bytes ? "bytes"
-                                  : figure.unit == FigureUnit::ms  ? "seconds"
-                                                                   : "";
-    all[own_rows.size() + i] = {metric_of(i), figure.metric, Type::gauge,
-                                unit,         {"program"},   figure.help};
+    all[own_rows.size() + i] = {metric_of(i),           figure.metric, Type::gauge,
+                                base_unit(figure.unit), {"program"},   figure.help};
+  }
+  for (std::size_t i = 0; i < trainward::device_figures.size(); ++i) {
+    const DeviceFigure& figure = trainward::device_figures[i];
+    all[own_rows.size() + trainward::step_figures.size() + i] = {
+        device_metric_of(i),    figure.metric,         Type::gauge,
+        base_unit(figure.unit), {"program", "device"}, figure.help};
   }
   return all;
 }();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/protocol/device_figures.hpp"
 #include "common/protocol/step_figures.hpp"
 #include "supervisor/decide/core/shown.hpp"
 
@@ -33,7 +34,8 @@ struct ProgramFigures {
   std::int64_t target_step = 0;  // 0: unknown
   std::optional<std::int64_t> kept_ms, step_ms;
   std::int64_t steps_kept = 0, steps_lost = 0, steps_replayed = 0;
-  StepFigures told;  // by the newest step
+  StepFigures told;                 // by the newest step
+  std::vector<ToldDevice> devices;  // of the attempt that runs
   std::optional<double> evaluation_loss, steps_per_second;
   std::optional<std::int64_t> tokens_processed;
   std::map<std::string, std::int64_t> checkpoints;  // by state

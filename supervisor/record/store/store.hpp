@@ -27,6 +27,7 @@
 namespace trainward::store {
 
 inline constexpr std::int64_t samples_kept = 1000;
+inline constexpr std::int64_t attempts_with_devices = 1000;
 inline constexpr std::int64_t most_curve_buckets = 10'000;
 
 class Store {
@@ -94,6 +95,9 @@ class Store {
   Status thin_steps(const std::string& program, std::int64_t keep, int most_buckets);
   // Made again by the same attempt: the newer counts.
   Status add_evaluation(const std::string& program, const EvaluationRow& row);
+  // What is there of these devices in the attempt gets the newest figures, and the sums of both. Of
+  // the newest `attempts_with_devices` of a program.
+  Status add_devices(const std::string& program, const std::vector<DeviceRow>& rows);
   // The newest `samples_kept` of a program stay.
   Status add_sample(const std::string& program, const SampleRow& row);
   Status add_compiled(const std::string& program, const CompiledRow& row);
@@ -206,6 +210,8 @@ class Store {
   // None: nothing was evaluated; NaN: its loss was no number.
   Result<std::optional<double>> newest_evaluation(const std::string& program) const;
   Result<std::vector<BoardRow>> board_rows() const;
+  // In their order, each with its newest figures.
+  Result<std::vector<ToldDevice>> devices(const std::string& program, std::int64_t attempt) const;
 
   // The JSON that the API serves and `--json` prints (docs/database.md); `now` for ages.
   // Of the configuration, and `also` that one when it is no longer in it: it says so by "removed".
@@ -246,7 +252,9 @@ class Store {
                                          int limit) const;
   Result<json::array> checkpoints_json(const std::string& program) const;
   Result<json::array> evaluations_json(const std::string& program) const;  // by step
-  Result<json::array> samples_json(const std::string& program) const;      // by step, as told
+  // Of the newest attempt that told of them, in their order: the columns of v_devices.
+  Result<json::array> devices_json(const std::string& program) const;
+  Result<json::array> samples_json(const std::string& program) const;  // by step, as told
   // {"step", "loss"} up to a step, about `most` of them and the first and last: for a curve.
   Result<json::array> losses_json(const std::string& program, std::int64_t up_to_step,
                                   int most) const;

@@ -238,6 +238,23 @@ Result<std::optional<double>> Store::newest_evaluation(const std::string& progra
   return loss;
 }
 
+Result<std::vector<ToldDevice>> Store::devices(const std::string& program,
+                                               std::int64_t attempt) const {
+  static const std::string sql =
+      fmt::format("select {} from devices where program = ? and attempt = ? order by device",
+                  columns<DeviceRow>());
+  std::vector<ToldDevice> devices;
+  auto read = impl_->connection->each(
+      sql,
+      [&](const Row& row) {
+        const auto device = read_row<DeviceRow>(row);
+        devices.push_back({device.name, device});
+      },
+      program, attempt);
+  if (!read) return propagate(read);
+  return devices;
+}
+
 // What was measured while an attempt ran that has ended is not how the board is now; counters of
 // errors stay as they are.
 Result<std::vector<BoardRow>> Store::board_rows() const {

@@ -65,6 +65,9 @@ Result<json::array> Store::status_json(Time now, const std::string& also) const 
     auto told = figures_json(string_or(row, "name", ""));
     if (!told) return propagate(told);
     row["figures"] = std::move(*told);
+    auto devices = devices_json(string_or(row, "name", ""));
+    if (!devices) return propagate(devices);
+    row["devices"] = std::move(*devices);
     row["effective_share"] = or_null(*share);
     if (int_or(row, "removed", 0) != 0) {
       row["removed"] = true;
@@ -132,6 +135,13 @@ Result<json::array> Store::checkpoints_json(const std::string& program) const {
 Result<json::array> Store::evaluations_json(const std::string& program) const {
   return rows_json(*impl_->connection,
                    "select * from v_evaluations where program = ? order by step", program);
+}
+
+Result<json::array> Store::devices_json(const std::string& program) const {
+  return rows_json(*impl_->connection,
+                   "select * from v_devices where program = ? and attempt = "
+                   "(select max(attempt) from devices where program = ?) order by device",
+                   program, program);
 }
 
 Result<json::array> Store::samples_json(const std::string& program) const {

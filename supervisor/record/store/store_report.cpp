@@ -216,6 +216,7 @@ Result<json::object> Store::report_json(const std::string& program) const {
                 "from boards order by serial",
                 program, program);
   if (auto put = put_rows(report, "boards", std::move(boards)); !put) return propagate(put);
+  if (auto put = put_rows(report, "devices", devices_json(program)); !put) return propagate(put);
   if (auto put = put_learning(db, report, program); !put) return propagate(put);
   return document;
 }

@@ -89,6 +89,30 @@ Status Store::add_sample(const std::string& program, const SampleRow& row) {
       program, program, samples_kept);
 }
 
+Status Store::add_devices(const std::string& program, const std::vector<DeviceRow>& rows) {
+  static const std::string sql = [] {
+    std::string text = insert_sql<DeviceRow>("insert into", "devices", {"program"});
+    text += " on conflict (program, attempt, device) do update set ";
+    bool first = true;
+    boost::mp11::mp_for_each<Members<DeviceRow>>([&](auto member) {
+      const std::string_view name = member.name;
+      if (name == "attempt" || name == "device") return;
+      const bool sum = name == "steps" || name.starts_with("total_");
+      text += fmt::format("{}{} = {}excluded.{}", first ? "" : ", ", name,
+                          sum ? fmt::format("{} + ", name) : "", name);
+      first = false;
+    });
+    return text;
+  }();
+  Connection& db = *impl_->connection;
+  for (const DeviceRow& row : rows) {
+    if (auto added = write_row(db, sql, row, program); !added) return added;
+  }
+  if (rows.empty()) return {};
+  return db.run("delete from devices where program = ? and attempt <= ?", program,
+                rows.front().attempt - attempts_with_devices);
+}
+
 Status Store::add_compiled(const std::string& program, const CompiledRow& row) {
   static const std::string sql = insert_sql<CompiledRow>("insert into", "compiled", {"program"});
   return write_row(*impl_->connection, sql, row, program);

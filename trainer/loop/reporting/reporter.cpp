@@ -62,6 +62,8 @@ void Reporter::step(std::int64_t step, const StepFigures& figures) {
   sinks_.notify(message);
 }
 
+void Reporter::devices(const DeviceWindow& window) { sinks_.notify(message_of(window)); }
+
 void Reporter::log_step(std::int64_t step, const StepFigures& figures) {
   line(fmt::format("step {} loss {:.4f} grad_norm {:.3f} tokens/s {:.0f}", step,
                    figures.loss.value_or(NAN), figures.grad_norm.value_or(NAN),

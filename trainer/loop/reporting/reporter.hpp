@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "common/os/clock.hpp"
+#include "common/protocol/device_figures.hpp"
 #include "common/protocol/step_figures.hpp"
 #include "common/protocol/worker_sample.hpp"
 #include "common/wire/notifier.hpp"
@@ -54,6 +55,7 @@ class Reporter {
   void resumed(std::int64_t step);  // 0: a fresh start
   void target(std::int64_t step);   // the run's last, where the configuration leaves it open
   void step(std::int64_t step, const StepFigures& figures);
+  void devices(const DeviceWindow& window);
   void log_step(std::int64_t step, const StepFigures& figures);
   // Of data that is not trained on; a cross-entropy, in nats.
   void evaluated(std::int64_t step, double loss);

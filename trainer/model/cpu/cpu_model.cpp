@@ -122,9 +122,11 @@ class CpuExecutor final : public StepExecutor {
   }
 
   Result<StepResult> update(std::int64_t t) override {
+    const double own = spec_.weighted ? losses_ * static_cast<double>(spec_.ranks)
+                                      : losses_ / static_cast<double>(spec_.accumulation);
     if (peers_ != nullptr) peers_->sum(std::span(&losses_, 1));
     const double batches = spec_.weighted ? 1 : static_cast<double>(spec_.batches_per_step());
-    const StepResult result{losses_ / batches, optimizer_.norm()};
+    const StepResult result{losses_ / batches, optimizer_.norm(), 0, own};
     if (auto ok = check_finite(result, t); !ok) return propagate(ok);
     optimizer_.step(
         {flat_.parameters(), flat_.gradients(), flat_.mean(), flat_.variance(), flat_.packed()}, t);

@@ -1,5 +1,7 @@
 #include "trainer/model/cpu/parallel_model.hpp"
 
+#include <array>
+#include <chrono>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -11,7 +13,15 @@ namespace {
 
 // What rank 0 has the others do. Sent as it lies in memory, to processes of the same program.
 struct Command {
-  enum class Kind : std::int64_t { make, step, evaluate, restore, checksums, end } kind = Kind::end;
+  enum class Kind : std::int64_t {
+    make,
+    step,
+    evaluate,
+    restore,
+    checksums,
+    use,
+    end
+  } kind = Kind::end;
   std::int64_t number = 0;  // tokens that follow; for restore the steps done, for end the exit code
 };
 static_assert(std::is_trivially_copyable_v<Command>);
@@ -72,18 +82,23 @@ double over_ranks(double value, const TrainingSpec& part, Communicator& peers) {
   return part.weighted ? value : value / peers.size();
 }
 
+// A few numbers of each rank, in their order.
+template <std::size_t count>
+std::vector<std::array<double, count>> gather(const std::array<double, count>& own,
+                                              Communicator& peers) {
+  std::vector<std::array<double, count>> all(static_cast<std::size_t>(peers.size()));
+  all[static_cast<std::size_t>(peers.rank())] = own;
+  peers.sum(std::span(all.front().data(), all.size() * count));
+  return all;
+}
+
 // Every rank's checksum of its copy, in their order. In halves, which a sum of doubles keeps.
 std::vector<std::uint64_t> gather(std::uint64_t own, Communicator& peers) {
-  const auto ranks = static_cast<std::size_t>(peers.size());
-  const auto rank = static_cast<std::size_t>(peers.rank());
-  std::vector<double> halves(2 * ranks, 0.0);
-  halves[2 * rank] = static_cast<double>(own >> 32U);
-  halves[2 * rank + 1] = static_cast<double>(own & 0xFFFFFFFFU);
-  peers.sum(halves);
   std::vector<std::uint64_t> all;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    all.push_back(static_cast<std::uint64_t>(halves[2 * r]) << 32U |
-                  static_cast<std::uint64_t>(halves[2 * r + 1]));
+  for (const auto& [high, low] :
+       gather(std::array{static_cast<double>(own >> 32U), static_cast<double>(own & 0xFFFFFFFFU)},
+              peers)) {
+    all.push_back(static_cast<std::uint64_t>(high) << 32U | static_cast<std::uint64_t>(low));
   }
   return all;
 }
@@ -96,6 +111,44 @@ Result<std::vector<std::uint64_t>> gather(Trainable& own, Communicator& peers) {
   return all;
 }
 
+// A rank's own steps: how long it computed, and how long it was busy with the others.
+class OwnSteps {
+ public:
+  // `peers`: those of `model`.
+  OwnSteps(Trainable& model, const TimedCommunicator& peers) : model_(model), peers_(peers) {}
+
+  Result<StepResult> step(const TokenBatch& tokens) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto before = peers_.spent();
+    auto result = model_.step(tokens);
+    const std::chrono::duration<double, std::nano> together = peers_.spent() - before;
+    const std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - began;
+    if (!result) return result;
+    numbers_[0] += result->own_loss;
+    numbers_[1] += all.count() - together.count();
+    numbers_[2] += together.count();
+    return result;
+  }
+
+  // Of all ranks.
+  std::vector<PartUse> take(Communicator& peers) {
+    std::vector<PartUse> uses;
+    for (const auto& [loss, compute, collective] : gather(numbers_, peers)) {
+      const auto ns = [](double count) {
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(count));
+      };
+      uses.push_back({loss, ns(compute), ns(collective), {}});
+    }
+    numbers_ = {};
+    return uses;
+  }
+
+ private:
+  Trainable& model_;
+  const TimedCommunicator& peers_;
+  std::array<double, 3> numbers_{};  // loss, and nanoseconds of computing and of exchange
+};
+
 class Leader final : public Trainable {
  public:
   // `own` says what it says by `peers`.
@@ -105,6 +158,7 @@ class Leader final : public Trainable {
         timed_(std::move(peers)),
         peers_(*timed_),
         own_(std::move(own)),
+        steps_(*own_, *timed_),
         shared_(part) {}
 
   Result<StepResult> step(const TokenBatch& tokens) override {
@@ -114,7 +168,7 @@ class Leader final : public Trainable {
     }
     const auto before = timed_->spent();
     hand_out(Command::Kind::step, tokens);
-    auto result = own_->step(part_of(tokens, peers_));
+    auto result = steps_.step(part_of(tokens, peers_));
     if (result) {
       result->communication_us =
           std::chrono::duration_cast<std::chrono::microseconds>(timed_->spent() - before).count();
@@ -165,6 +219,11 @@ class Leader final : public Trainable {
     return gather(*own_, peers_);
   }
 
+  Result<std::vector<PartUse>> take_use() override {
+    order(peers_, Command::Kind::use);
+    return steps_.take(peers_);
+  }
+
   [[nodiscard]] std::int64_t parameter_count() const override { return own_->parameter_count(); }
   [[nodiscard]] std::int64_t total_parameters() const override { return own_->total_parameters(); }
   [[nodiscard]] std::size_t arena_bytes() const override { return own_->arena_bytes(); }
@@ -182,12 +241,14 @@ class Leader final : public Trainable {
   std::unique_ptr<TimedCommunicator> timed_;  // goes after the model that uses it
   Communicator& peers_;
   std::unique_ptr<Trainable> own_;
+  OwnSteps steps_;
   SharedBatch shared_;
 };
 
 class Follower {
  public:
-  Follower(Communicator& peers, const MakePart& make_part) : peers_(peers), make_part_(make_part) {}
+  Follower(Communicator& peers, const MakePart& make_part)
+      : timed_(peers), peers_(timed_), make_part_(make_part) {}
 
   Result<int> run() {
     while (true) {
@@ -205,7 +266,7 @@ class Follower {
         return make();
       case Command::Kind::step:
         // Rank 0 meets the same error and decides what becomes of it.
-        (void)model_->step(receive(command.number));
+        (void)steps_->step(receive(command.number));
         return {};
       case Command::Kind::evaluate: {
         const Result<double> loss = model_->evaluate(receive(command.number));
@@ -216,6 +277,9 @@ class Follower {
         return restore(command.number);
       case Command::Kind::checksums:
         (void)gather(*model_, peers_);
+        return {};
+      case Command::Kind::use:
+        (void)steps_->take(peers_);
         return {};
       case Command::Kind::end:
         break;
@@ -229,6 +293,7 @@ class Follower {
     auto model = make_part_(part_, peers_);
     if (!model) return propagate(model);
     model_ = *std::move(model);
+    steps_.emplace(*model_, timed_);
     return {};
   }
 
@@ -247,11 +312,13 @@ class Follower {
     return model_->restore(fill, steps_done);
   }
 
+  TimedCommunicator timed_;
   Communicator& peers_;
   const MakePart& make_part_;
   TrainingSpec part_;
   std::optional<SharedBatch> shared_;
   std::unique_ptr<Trainable> model_;
+  std::optional<OwnSteps> steps_;
 };
 
 }  // namespace

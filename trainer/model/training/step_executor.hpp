@@ -60,6 +60,8 @@ class StepExecutor {
   // As of Trainable.
   virtual Result<std::vector<std::uint64_t>> checksums() = 0;
 
+  virtual std::vector<PartUse> take_use() { return {}; }  // as of Trainable
+
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;  // of the host, without the state
   // As of Trainable.
   [[nodiscard]] virtual std::optional<DeviceMemory> device_memory() const { return {}; }

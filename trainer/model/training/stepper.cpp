@@ -96,6 +96,7 @@ class Stepper final : public Trainable {
     return state_->flat.bytes() + state_->fixed.bytes() + executor_->arena_bytes();
   }
   Result<std::vector<std::uint64_t>> checksums() override { return executor_->checksums(); }
+  Result<std::vector<PartUse>> take_use() override { return executor_->take_use(); }
   [[nodiscard]] std::optional<DeviceMemory> device_memory() const override {
     return executor_->device_memory();
   }

@@ -4,6 +4,7 @@
 // allocates nothing that grows. Same state, same tokens, same thread count: same bits.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -20,6 +21,8 @@ struct StepResult {
   double grad_norm = 0;  // global L2 norm before clipping
   // Time it spent on exchange with other ranks, and waiting for them.
   std::int64_t communication_us = 0;
+  // As `loss`, of this rank's own share; with weights as if all had as much as it has.
+  double own_loss = 0;
 };
 
 // Of the fullest device, in bytes.
@@ -28,6 +31,14 @@ struct DeviceMemory {
   std::optional<std::int64_t> limit;
 
   friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
+};
+
+// What one device or rank did in some steps.
+struct PartUse {
+  std::optional<double> loss = {};  // the sum over the steps of the mean over its own share
+  std::optional<std::chrono::nanoseconds> compute = {};     // by itself
+  std::optional<std::chrono::nanoseconds> collective = {};  // exchange, waiting for others included
+  std::optional<DeviceMemory> memory = {};
 };
 
 // Kind permanent, when the loss or the norm of step number `step` is no number.
@@ -75,6 +86,10 @@ class Trainable {
   // Of all that is trained, for each copy of it: one a device or rank, in their order. Equal
   // copies have equal ones.
   virtual Result<std::vector<std::uint64_t>> checksums() = 0;
+
+  // Of the steps since it was last asked, for each device or rank, in their order. Empty where
+  // there is one, or where it is not known apart.
+  virtual Result<std::vector<PartUse>> take_use() { return std::vector<PartUse>(); }
 
   // Of accelerators, where they tell.
   [[nodiscard]] virtual std::optional<DeviceMemory> device_memory() const { return {}; }

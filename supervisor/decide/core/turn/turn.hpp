@@ -42,6 +42,7 @@ class Turn {
   void on(const CheckpointReported& e);
   void on(const CheckpointVerified& e);
   void on(const Alive& e);
+  void on(const DevicesTold& e);
   void on(const Evaluated& e);
   void on(const TargetTold& e);
   void on(const Noticed& e);

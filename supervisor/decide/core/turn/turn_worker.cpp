@@ -213,6 +213,14 @@ void Turn::on(const TargetTold& e) {
   on(Alive{});
 }
 
+void Turn::on(const DevicesTold& e) {
+  if (!has_worker(state_.stage)) return;
+  for (const std::string& what : watch_devices(state_.current.devices, e.window)) {
+    note("straggler", what);
+  }
+  actions_.emplace_back(RecordDevices{e.window});
+}
+
 void Turn::on(const Evaluated& e) {
   if (!has_worker(state_.stage)) return;
   act(RecordEvaluation{e.step, e.loss, e.perplexity});

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "common/protocol/device_figures.hpp"
 #include "common/protocol/step_figures.hpp"
 
 namespace trainward::store {
@@ -84,6 +85,22 @@ struct StepRow : StepFigures {
   bool replayed = false;  // an earlier attempt had done this step already and lost it
 };
 BOOST_DESCRIBE_STRUCT(StepRow, (StepFigures), (step, attempt, at_ms, replayed))
+
+// What a device or rank of a run does: its newest figures, and how its time went in the attempt.
+struct DeviceRow : DeviceFigures {
+  std::int64_t attempt = 0;
+  std::int64_t device = 0;  // its place among them, from 0
+  std::string name;
+  std::int64_t step = 0;   // the newest that the figures are of
+  std::int64_t steps = 0;  // of the attempt that the totals are of
+  double total_compute_ms = 0;
+  double total_collective_ms = 0;
+  double total_input_wait_ms = 0;
+  std::int64_t at_ms = 0;
+};
+BOOST_DESCRIBE_STRUCT(DeviceRow, (DeviceFigures),
+                      (attempt, device, name, step, steps, total_compute_ms, total_collective_ms,
+                       total_input_wait_ms, at_ms))
 
 struct EvaluationRow {
   std::int64_t step = 0;  // after which it was made

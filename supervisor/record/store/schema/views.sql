@@ -4,6 +4,7 @@ drop view if exists v_episodes;
 drop view if exists v_messages;
 drop view if exists v_board_samples;
 drop view if exists v_samples;
+drop view if exists v_devices;
 drop view if exists v_compiled;
 drop view if exists v_evaluations;
 drop view if exists v_steps;
@@ -257,6 +258,19 @@ select s.id, s.program, s.step, s.attempt, s.prompt, s.answer, s.tokens, s.ended
 from samples s
 where s.attempt = (select max(n.attempt) from samples n
                    where n.program = s.program and n.step = s.step);
+
+-- What each device or rank of an attempt does: its newest figures, and shares of the attempt's time as
+-- far as it was told.
+create view v_devices as
+select program, attempt, device, name, step, steps, loss, tokens_per_second,
+       compute_ms, collective_ms, input_wait_ms, memory, memory_limit,
+       total_compute_ms / total_ms as compute_share,
+       total_collective_ms / total_ms as collective_share,
+       total_input_wait_ms / total_ms as input_wait_share,
+       strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') as at
+from (select *, nullif(total_compute_ms + total_collective_ms + total_input_wait_ms, 0)
+                as total_ms
+      from devices);
 
 -- What the attempts compiled, or found in the cache, in the order they told of it.
 create view v_compiled as

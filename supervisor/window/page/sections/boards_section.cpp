@@ -7,6 +7,7 @@
 #include "hwprobe/draw/drawing.hpp"
 #include "hwprobe/report/report.hpp"
 #include "supervisor/decide/view/attempt_view.hpp"
+#include "supervisor/decide/view/device_view.hpp"
 #include "supervisor/decide/view/view_rows.hpp"
 #include "supervisor/decide/view/words.hpp"
 #include "supervisor/window/page/page_pieces.hpp"
@@ -86,6 +87,21 @@ Html links_of(const json::object& probe) {
                        {drawing})});
 }
 
+Html devices_of(const Documents& documents) {
+  Html content;
+  views::for_each_row(documents.programs, [&](const json::object& row) {
+    if (string_or(row, "name", "") != documents.view.program) return;
+    const auto devices = views::device_table(views::list_in(row, "devices"));
+    if (devices.rows.size() < 2) return;
+    std::vector<Column> columns;
+    for (const std::string& title : devices.columns) columns.push_back({title, !columns.empty()});
+    Table table("What each device does, in the newest attempt that told", columns);
+    for (const auto& cells : devices.rows) table.add({cells.begin(), cells.end()});
+    content += join({element("h3", {}, {"Devices"}), table.html()});
+  });
+  return content;
+}
+
 }  // namespace
 
 Html boards_section(const Documents& documents) {
@@ -117,12 +133,12 @@ Html boards_section(const Documents& documents) {
                moment(int_or(row, "at_ms", 0)), cut(string_or(row, "reason", ""), 300)});
   });
   if (table.empty()) {
-    return titled("boards", "Boards",
-                  element("p", {},
-                          {"No board has been looked at yet: the program needs none, or has "
-                           "not started."}));
+    const Html none = element(
+        "p", {}, {"No board has been looked at yet: the program needs none, or has not started."});
+    return titled("boards", "Boards", join({none, devices_of(documents)}));
   }
-  return titled("boards", "Boards", join({table.html(), links_of(documents.probe)}));
+  return titled("boards", "Boards",
+                join({table.html(), devices_of(documents), links_of(documents.probe)}));
 }
 
 }  // namespace trainward::page

@@ -104,6 +104,34 @@ TEST(DeviceModel, EveryMeshTrainsAsOneDeviceDoes) {
   ::unsetenv("TRAINWARD_SIMULATE");
 }
 
+TEST(DeviceModel, TellsWhatEachDeviceDid) {
+  TrainingSpec spec = tiny_spec();
+  spec.batch_size = 4;
+  ::setenv("TRAINWARD_SIMULATE", R"({"chips": 4})", 1);
+  for (const Placement placement : {Placement::host, Placement::device}) {
+    const auto model = make_on_device(spec, simulated(placement, 4));
+    double loss = 0;
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      loss += model->step(test::tokens(spec, step)).value().loss;
+    }
+    const auto uses = model->take_use();
+    ASSERT_TRUE(uses);
+    ASSERT_EQ(uses->size(), 4U);
+    double own = 0;
+    for (const PartUse& use : *uses) {
+      EXPECT_GT(use.compute.value().count(), 0);
+      EXPECT_GT(use.collective.value().count(), 0);
+      EXPECT_GT(use.memory.value().most, 0);
+      EXPECT_EQ(use.loss.has_value(), placement == Placement::device);
+      own += use.loss.value_or(0);
+    }
+    if (placement == Placement::device) EXPECT_NEAR(own / 4, loss, 1e-5);
+    EXPECT_EQ(model->take_use().value().front().compute.value().count(), 0) << "it begins again";
+  }
+  ::unsetenv("TRAINWARD_SIMULATE");
+  EXPECT_TRUE(make_on_device(spec, simulated(Placement::host, 1))->take_use().value().empty());
+}
+
 TEST(DeviceModel, CopiesStayAlikeUntilABitFlips) {
   TrainingSpec spec = tiny_spec();
   spec.batch_size = 4;

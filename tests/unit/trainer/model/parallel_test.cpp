@@ -126,6 +126,44 @@ TEST(Parallel, TellsTheTimeOfTheExchange) {
   EXPECT_EQ((*alone)->step(test::tokens(spec, 1)).value().communication_us, 0);
 }
 
+// A rank that is slow computes longer, and waits less for the others.
+TEST(Parallel, TellsWhatEachRankDid) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.threads = 1;
+  spec.batch_size = 3;
+  test::as_ranks(3, [&](Communicator& peers) {
+    if (peers.rank() != 0) {
+      EXPECT_TRUE(follow(peers, make_cpu_part));
+      return;
+    }
+    {
+      auto leader = make_leader(spec, peers, make_cpu_part);
+      ASSERT_TRUE(leader) << leader.error().message();
+      double loss = 0;
+      for (std::uint64_t step = 1; step <= 2; ++step) {
+        const auto done = (*leader)->step(test::tokens(spec, step));
+        ASSERT_TRUE(done);
+        loss += done->loss;
+      }
+      const auto uses = (*leader)->take_use();
+      ASSERT_TRUE(uses);
+      ASSERT_EQ(uses->size(), 3U);
+      double own = 0;
+      for (const PartUse& use : *uses) {
+        own += use.loss.value();
+        EXPECT_GT(use.compute.value().count(), 0);
+        EXPECT_GT(use.collective.value().count(), 0);
+      }
+      EXPECT_NEAR(own / 3, loss, 1e-6) << "the mean of their own losses";
+      EXPECT_NE(uses->at(0).loss, uses->at(1).loss);
+      const auto none = (*leader)->take_use();
+      ASSERT_TRUE(none);
+      EXPECT_EQ(none->at(1).compute.value().count(), 0) << "it begins again";
+    }
+    dismiss_followers(peers, 0);
+  });
+}
+
 TEST(Parallel, EveryRankTellsTheChecksumOfItsCopy) {
   TrainingSpec spec = test::tiny_spec();
   spec.threads = 1;
