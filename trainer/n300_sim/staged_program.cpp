@@ -1,9 +1,7 @@
 #include "trainer/n300_sim/staged_program.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <thread>
 
 #include "trainer/cpu/runtime/memory.hpp"
 
@@ -74,22 +72,24 @@ void* StagedProgram::target(const Lane& lane, const Place& place) const {
 }
 
 void StagedProgram::run_stage(Compiled& stage, const Lane& lane, std::byte* workspace) {
-  if (stage.program.empty()) return;
   from_.clear();
   for (const Place& place : stage.parameters) from_.push_back(source(lane, place));
   to_.clear();
   for (const Place& place : stage.outputs) to_.push_back(target(lane, place));
-  const auto began = std::chrono::steady_clock::now();
   stage.program[0].run(from_, to_, workspace);
-  if (lane.slowness > 1) {
-    std::this_thread::sleep_for((std::chrono::steady_clock::now() - began) * (lane.slowness - 1));
-  }
 }
 
-void StagedProgram::run(std::span<const Lane> lanes, std::byte* workspace) {
+std::vector<StageTime> StagedProgram::run(std::span<const Lane> lanes, std::byte* workspace) {
+  std::vector<StageTime> times;
   for (Compiled& stage : stages_) {
-    for (const Lane& lane : lanes) run_stage(stage, lane, workspace);
+    StageTime& time = times.emplace_back();
+    if (!stage.program.empty()) {
+      const Instant began = Instant::clock::now();
+      for (const Lane& lane : lanes) run_stage(stage, lane, workspace);
+      time.computing = Instant::clock::now() - began;
+    }
     for (const DeviceSum& sum : stage.sums) {
+      time.summed_bytes += sum.elements * static_cast<std::int64_t>(sizeof(float));
       std::vector<const float*> from;
       std::vector<float*> to;
       for (const Lane& lane : lanes) {
@@ -105,6 +105,7 @@ void StagedProgram::run(std::span<const Lane> lanes, std::byte* workspace) {
                   static_cast<std::size_t>(copy.elements) * sizeof(float));
     }
   }
+  return times;
 }
 
 }  // namespace trainward::n300

@@ -14,6 +14,7 @@
 #include "common/base/error.hpp"
 #include "trainer/cpu/cpu_program.hpp"
 #include "trainer/n300_sim/stage_plan.hpp"
+#include "trainer/n300_sim/timelines.hpp"
 
 namespace trainward::n300 {
 
@@ -22,7 +23,6 @@ struct Lane {
   std::vector<const void*> parameters;
   std::vector<void*> outputs;
   std::byte* temporaries = nullptr;  // temporary_bytes(), aligned to cpu::alignment
-  double slowness = 1;               // it waits until each stage has taken so many times as long
 };
 
 class StagedProgram {
@@ -30,8 +30,9 @@ class StagedProgram {
   // Errors as cpu::Program::compile.
   static Result<StagedProgram> compile(const graph::Graph& graph, const cpu::Runtime& runtime);
 
-  // `workspace` is for all lanes, who use it in turn.
-  void run(std::span<const Lane> lanes, std::byte* workspace);
+  // `workspace` is for all lanes, who use it in turn. Gives what each stage took; each lane counts
+  // as having taken as long as all of them.
+  std::vector<StageTime> run(std::span<const Lane> lanes, std::byte* workspace);
 
   [[nodiscard]] std::size_t temporary_bytes() const { return temporary_bytes_; }
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }

@@ -71,7 +71,7 @@ Answer<void> ready_event(abi::Buffer_ReadyEvent_Args& args) {
     return fail_internally("the ready event of a buffer can be taken once");
   }
   args.buffer->ready_event_taken = true;
-  args.event = std::make_unique<abi::Event>().release();
+  args.event = make_event(*args.buffer->machine, args.buffer->ready);
   return {};
 }
 

@@ -69,6 +69,8 @@ Answer<void> create(abi::Client_Create_Args& args) {
 
 Answer<void> destroy(abi::Client_Destroy_Args& args) {
   if (auto ok = args.client->machine->check_thread(); !ok) return ok;
+  // Nothing happens on the chips of a client that is gone, so nobody waits for it.
+  args.client->machine->alarm()->stop();
   dispose(args.client);
   thread_has_client = false;
   return {};

@@ -1,4 +1,4 @@
-// Events, all of which have happened.
+// Events: moments of the simulated chips, or of the host, whose are over.
 #include <memory>
 
 #include "trainer/n300_sim/plugin/call.hpp"
@@ -14,16 +14,31 @@ Answer<void> destroy(abi::Event_Destroy_Args& args) {
   return {};
 }
 
+bool has_happened(const abi::Event& event) {
+  return event.alarm == nullptr || event.alarm->has_come(event.when);
+}
+
 Answer<void> is_ready(abi::Event_IsReady_Args& args) {
-  args.is_ready = true;
+  args.is_ready = has_happened(*args.event);
   return {};
 }
 
 Answer<void> error(abi::Event_Error_Args& /*args*/) { return {}; }
-Answer<void> await(abi::Event_Await_Args& /*args*/) { return {}; }
 
+Answer<void> await(abi::Event_Await_Args& args) {
+  if (!has_happened(*args.event)) args.event->alarm->wait(args.event->when);
+  return {};
+}
+
+// The callback may destroy the event.
 Answer<void> on_ready(abi::Event_OnReady_Args& args) {
-  args.callback(nullptr, args.user_arg);
+  const auto call = [callback = args.callback, with = args.user_arg] { callback(nullptr, with); };
+  if (has_happened(*args.event)) {
+    call();
+  } else {
+    const std::shared_ptr<Alarm> alarm = args.event->alarm;
+    alarm->call(args.event->when, call);
+  }
   return {};
 }
 

@@ -1,7 +1,9 @@
 // Runs a program on one chip or on several.
 //
 // Arguments are read where they are, results written into fresh memory; no buffer takes over
-// another's (the real plugin ignores donation). The call returns when everything is done.
+// another's (the real plugin ignores donation). The values are there when the call returns, and
+// ready when the chips' clocks say so (timelines.hpp).
+#include <algorithm>
 #include <memory>
 
 #include "trainer/n300_sim/plugin/call.hpp"
@@ -84,12 +86,22 @@ Answer<Run> prepare(const abi::LoadedExecutable_Execute_Args& args) {
     }
     for (const auto& result : *results) lane.outputs.push_back(result->block->data());
     lane.temporaries = temporaries->data();
-    lane.slowness = executable.machine->settings().card.chips[d].slowness;
     run.lanes.push_back(std::move(lane));
     run.results.push_back(*std::move(results));
     run.temporaries.push_back(*std::move(temporaries));
   }
   return run;
+}
+
+// Of each device, when the last of its arguments is.
+std::vector<Instant> ready_arguments(const abi::LoadedExecutable_Execute_Args& args) {
+  std::vector<Instant> ready(args.num_devices);
+  for (std::size_t d = 0; d < args.num_devices; ++d) {
+    for (std::size_t k = 0; k < args.num_args; ++k) {
+      ready[d] = std::max(ready[d], args.argument_lists[d][k]->ready);
+    }
+  }
+  return ready;
 }
 
 void turn_over(const Run& run, const Machine::BitFlip& flip) {
@@ -102,6 +114,8 @@ void turn_over(const Run& run, const Machine::BitFlip& flip) {
 
 Answer<void> run(abi::LoadedExecutable_Execute_Args& args) {
   abi::LoadedExecutable& executable = *args.executable;
+  executable.machine->catch_up();
+  const Instant began = Instant::clock::now();
   auto flips = executable.machine->before(executable.image->name);
   if (!flips) return pass_on(flips);
   auto prepared = prepare(args);
@@ -109,14 +123,17 @@ Answer<void> run(abi::LoadedExecutable_Execute_Args& args) {
   auto workspace = executable.machine->workspace(executable.program->workspace_bytes());
   if (!workspace)
     return fail_internally(fmt::format("std::bad_alloc: {}", workspace.error().message()));
-  executable.program->run(prepared->lanes, *workspace);
+  const auto times = executable.program->run(prepared->lanes, *workspace);
+  std::vector<Instant> ready = ready_arguments(args);
+  executable.machine->timelines().add(began, times, ready);
   for (const Machine::BitFlip& flip : *flips) turn_over(*prepared, flip);
   for (std::size_t d = 0; d < args.num_devices; ++d) {
     for (std::size_t k = 0; k < prepared->results[d].size(); ++k) {
+      prepared->results[d][k]->ready = ready[d];
       args.output_lists[d][k] = prepared->results[d][k].release();
     }
     if (args.device_complete_events != nullptr) {
-      args.device_complete_events[d] = std::make_unique<abi::Event>().release();
+      args.device_complete_events[d] = make_event(*executable.machine, ready[d]);
     }
   }
   return {};

@@ -64,6 +64,12 @@ TopologyDescription::TopologyDescription(const n300::Settings& settings) : compi
 
 namespace trainward::n300 {
 
+pjrt::abi::Event* make_event() { return std::make_unique<pjrt::abi::Event>().release(); }
+
+pjrt::abi::Event* make_event(const Machine& machine, Instant when) {
+  return std::make_unique<pjrt::abi::Event>(pjrt::abi::Event{when, machine.alarm()}).release();
+}
+
 const std::string& platform_name() {
   static const std::string name = "sim_n300";
   return name;

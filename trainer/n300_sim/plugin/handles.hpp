@@ -22,8 +22,11 @@ struct Error {
   std::string text;
 };
 
-// Everything is done when a call returns, so an event has happened before anybody sees it.
-struct Event {};
+// Something that happens at a moment that is known.
+struct Event {
+  n300::Instant when;
+  std::shared_ptr<n300::Alarm> alarm;  // none: it has happened
+};
 
 struct DeviceDescription {
   explicit DeviceDescription(int id, std::int64_t dram_bytes);
@@ -78,6 +81,7 @@ struct Buffer {
   Device* device;
   graph::Type type;
   std::optional<n300::DeviceBlock> block;  // empty once deleted
+  n300::Instant ready;                     // its values are in `block` before
   bool ready_event_taken = false;
 };
 
@@ -115,6 +119,11 @@ struct TopologyDescription {
 }  // namespace trainward::pjrt::abi
 
 namespace trainward::n300 {
+
+// Has happened.
+pjrt::abi::Event* make_event();
+// Happens on the machine's chips at that moment.
+pjrt::abi::Event* make_event(const Machine& machine, Instant when);
 
 // The end of what a caller was given; null is nothing.
 template <typename Handle>

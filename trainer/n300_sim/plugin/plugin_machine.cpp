@@ -9,6 +9,15 @@
 #include "trainer/n300_sim/device_text.hpp"
 
 namespace trainward::n300 {
+namespace {
+
+std::vector<double> slowness_of(const Card& card) {
+  std::vector<double> all;
+  for (const CardChip& chip : card.chips) all.push_back(chip.slowness);
+  return all;
+}
+
+}  // namespace
 
 DeviceBlock::~DeviceBlock() {
   if (machine_ == nullptr) return;
@@ -23,7 +32,10 @@ Result<std::shared_ptr<Machine>> Machine::create(const Settings& settings, int t
 }
 
 Machine::Machine(const Settings& settings, std::unique_ptr<cpu::Runtime> runtime)
-    : settings_(settings), runtime_(std::move(runtime)), thread_(std::this_thread::get_id()) {
+    : settings_(settings),
+      runtime_(std::move(runtime)),
+      timelines_(slowness_of(settings.card)),
+      thread_(std::this_thread::get_id()) {
   for (const CardChip& chip : settings.card.chips) {
     chips_.emplace_back(chip.dram_bytes, chip.base_bytes);
   }
@@ -114,6 +126,12 @@ void Machine::hang() const {
   std::this_thread::sleep_for(std::chrono::duration_cast<std::chrono::nanoseconds>(time));
   print_report(device_timeout_report());
   std::abort();
+}
+
+void Machine::catch_up() {
+  constexpr std::chrono::seconds most_behind(2);
+  const Instant when = timelines_.end() - most_behind;
+  if (!alarm_->has_come(when)) alarm_->wait(when);
 }
 
 Result<std::byte*> Machine::workspace(std::size_t bytes) {

@@ -1,5 +1,5 @@
-// The simulated board itself: its chips' memory, its faults, and the processor that stands in for
-// it.
+// The simulated board itself: its chips' memory and clocks, its faults, and the processor that
+// stands in for it.
 //
 // Owned together by the client and everything made with it, so that what outlives the client is
 // merely useless. All calls on the thread that made it.
@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "trainer/cpu/runtime/runtime.hpp"
+#include "trainer/n300_sim/alarm.hpp"
 #include "trainer/n300_sim/block_pool.hpp"
 #include "trainer/n300_sim/chip_memory.hpp"
 #include "trainer/n300_sim/plugin/plugin_failure.hpp"
 #include "trainer/n300_sim/plugin/settings.hpp"
 #include "trainer/n300_sim/step_faults.hpp"
+#include "trainer/n300_sim/timelines.hpp"
 
 namespace trainward::n300 {
 
@@ -73,6 +75,11 @@ class Machine : public std::enable_shared_from_this<Machine> {
   // Memory that programs use in turn, at least so large; what it holds is undefined.
   Result<std::byte*> workspace(std::size_t bytes);
 
+  // Waits while the chips are so far behind the host that a queue of programs would be full.
+  void catch_up();
+  [[nodiscard]] Timelines& timelines() { return timelines_; }
+  [[nodiscard]] const std::shared_ptr<Alarm>& alarm() const { return alarm_; }
+
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const cpu::Runtime& runtime() const { return *runtime_; }
   [[nodiscard]] std::size_t chips() const { return chips_.size(); }
@@ -92,6 +99,8 @@ class Machine : public std::enable_shared_from_this<Machine> {
   BlockPool pool_;
   std::vector<StepFaults> faults_;  // of each board
   cpu::Memory workspace_;
+  Timelines timelines_;
+  std::shared_ptr<Alarm> alarm_ = std::make_shared<Alarm>();  // events may outlive the machine
   std::thread::id thread_;
   bool open_ = true;
 };

@@ -1,7 +1,8 @@
 // Bytes to a chip, from a chip, and from one chip to another.
 //
 // The host's layout is dense and row-major, whichever way it is spelt. What comes from the host is
-// copied before the call returns, whatever semantics the caller allows.
+// copied before the call returns, whatever semantics the caller allows. What goes to the host is
+// there when the buffer is ready.
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -97,7 +98,7 @@ Answer<void> upload(abi::Client_BufferFromHostBuffer_Args& args) {
   auto buffer = make_buffer(*device, *type);
   if (!buffer) return pass_on(buffer);
   store(*type, args.data, (*buffer)->block->data());
-  args.done_with_host_buffer = std::make_unique<abi::Event>().release();
+  args.done_with_host_buffer = make_event();
   args.buffer = buffer->release();
   return {};
 }
@@ -122,7 +123,7 @@ Answer<void> download(abi::Buffer_ToHostBuffer_Args& args) {
     return fail_internally(fmt::format("{} bytes do not fit into {}", bytes, args.dst_size));
   }
   fetch(args.src->type, args.src->block->data(), args.dst);
-  args.event = std::make_unique<abi::Event>().release();
+  args.event = make_event(*args.src->machine, args.src->ready);
   return {};
 }
 
@@ -130,6 +131,7 @@ Answer<abi::Buffer*> copy(const abi::Buffer& from, abi::Device& device) {
   if (auto ok = check_readable(from); !ok) return pass_on(ok);
   auto buffer = make_buffer(device, from.type);
   if (!buffer) return pass_on(buffer);
+  (*buffer)->ready = from.ready;
   if (const std::size_t bytes = stored_bytes(from.type); bytes > 0) {
     std::memcpy((*buffer)->block->data(), from.block->data(), bytes);
   }

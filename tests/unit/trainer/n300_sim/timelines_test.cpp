@@ -1,0 +1,69 @@
+#include "trainer/n300_sim/timelines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainward::n300 {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using Ready = std::vector<Instant>;
+
+// Milliseconds after some beginning.
+Instant at(int ms) { return Instant(milliseconds(1'000'000 + ms)); }
+
+StageTime computing(int ms) { return {milliseconds(ms), 0}; }
+StageTime summing(std::int64_t bytes) { return {{}, bytes}; }
+
+// A program whose arguments were there long ago.
+Ready add(Timelines& timelines, int now, const std::vector<StageTime>& stages,
+          Ready ready = Ready(2)) {
+  timelines.add(at(now), stages, ready);
+  return ready;
+}
+
+TEST(Timelines, AChipIsDoneWhenTheHostIs) {
+  Timelines timelines({1, 1});
+  EXPECT_THAT(add(timelines, 0, {computing(10)}), ElementsAre(at(10), at(10)));
+  EXPECT_THAT(add(timelines, 12, {computing(5)}), ElementsAre(at(17), at(17)));
+  EXPECT_EQ(timelines.end(), at(17));
+}
+
+TEST(Timelines, ASlowChipTakesLongerAndFallsBehind) {
+  Timelines timelines({1, 1.5});
+  EXPECT_THAT(add(timelines, 0, {computing(10)}), ElementsAre(at(10), at(15)));
+  EXPECT_THAT(add(timelines, 10, {computing(10)}), ElementsAre(at(20), at(30)));
+  EXPECT_THAT(add(timelines, 50, {computing(10)}), ElementsAre(at(60), at(65)));
+  EXPECT_EQ(timelines.end(), at(65));
+}
+
+TEST(Timelines, AProgramWaitsForItsArguments) {
+  Timelines timelines({1, 1});
+  EXPECT_THAT(add(timelines, 0, {computing(10)}, {at(30), at(5)}), ElementsAre(at(40), at(15)));
+  EXPECT_THAT(add(timelines, 10, {computing(10)}), ElementsAre(at(50), at(25)));
+}
+
+TEST(Timelines, AChipThatTakesNoPartGoesOn) {
+  Timelines timelines({2, 1});
+  EXPECT_THAT(add(timelines, 0, {computing(50)}, Ready(1)), ElementsAre(at(100)));
+  EXPECT_THAT(add(timelines, 50, {computing(10)}), ElementsAre(at(120), at(60)));
+}
+
+TEST(Timelines, ASumIsThereWhenTheSlowestChipIs) {
+  Timelines timelines({1, 3});
+  const auto both = add(timelines, 0, {{milliseconds(10), 400}, computing(10)});
+  EXPECT_THAT(both, ElementsAre(at(40), at(60)));
+}
+
+TEST(Timelines, AChipGoesOnBesideASum) {
+  Timelines timelines({1, 3});
+  const auto gradient = add(timelines, 0, {computing(10)});
+  const auto next = add(timelines, 10, {computing(10)});
+  // Its argument is there at 30 on the slow chip, which is busy until 60.
+  EXPECT_THAT(add(timelines, 20, {summing(400)}, gradient), ElementsAre(at(30), at(30)));
+  EXPECT_THAT(next, ElementsAre(at(20), at(60)));
+}
+
+}  // namespace
+}  // namespace trainward::n300

@@ -1,0 +1,46 @@
+// When what the simulated chips compute is ready.
+//
+// Values are computed at once, by one processor for all chips; these are the clocks that go with
+// them. Each chip does one program after another, and none before its arguments are ready. Sums
+// over devices wait for the chips, and for each other, but a chip goes on meanwhile with what does
+// not need them. Pure: the caller says what time it is.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace trainward::n300 {
+
+using Instant = std::chrono::steady_clock::time_point;
+
+// A stage of a program that has run (stage_plan.hpp).
+struct StageTime {
+  std::chrono::nanoseconds computing{0};  // of a chip that is not slow; 0: it only sums
+  std::int64_t summed_bytes = 0;          // on each device, after that
+};
+
+class Timelines {
+ public:
+  // Of each chip: how many times as long as others it computes.
+  explicit Timelines(std::vector<double> slowness);
+
+  // Puts a program that was started at `now` onto the first ready.size() chips. `ready` says when
+  // each chip's arguments are there, and then when its results are.
+  void add(Instant now, std::span<const StageTime> stages, std::vector<Instant>& ready);
+
+  // When the last of all that was added is done.
+  [[nodiscard]] Instant end() const;
+
+ private:
+  void compute(const StageTime& stage, std::vector<Instant>& ready);
+  void sum(const StageTime& stage, std::vector<Instant>& ready);
+
+  std::vector<double> slowness_;
+  std::vector<Instant> busy_;  // each chip, until then
+  Instant sums_end_;           // of all chips
+};
+
+}  // namespace trainward::n300
