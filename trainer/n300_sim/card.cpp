@@ -102,6 +102,17 @@ void give_each_its_part(Card& card) {
   }
 }
 
+// Sums go over the links of all boards.
+void find_slowest_link(Card& card) {
+  for (const CardBoard& board : card.boards) {
+    const std::optional<Link>& own = board.script.link;
+    if (!own) continue;
+    if (!card.link) card.link = own;
+    card.link->gb_per_s = std::min(card.link->gb_per_s, own->gb_per_s);
+    card.link->latency_us = std::max(card.link->latency_us, own->latency_us);
+  }
+}
+
 void take_out_the_dead(Card& card) {
   std::vector<std::size_t> seen(card.boards.size(), 0);
   std::erase_if(card.chips, [&](const CardChip& chip) {
@@ -123,6 +134,7 @@ Result<Card> read_card(std::string_view simulate, std::string_view plan) {
   if (auto ok = read_scripts(*script, card); !ok) return propagate(ok);
   if (card.chips.empty()) add_unnamed(card);
   give_each_its_part(card);
+  find_slowest_link(card);
   take_out_the_dead(card);
   return card;
 }

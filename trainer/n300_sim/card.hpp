@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct CardBoard {
 struct Card {
   std::vector<CardBoard> boards;  // at least one
   std::vector<CardChip> chips;    // that answer, in the order of the devices
+  std::optional<Link> link;       // between all of them: as slow as the slowest of the boards
 
   // What concerns the plugin, not a chip, is as the first board has it.
   [[nodiscard]] const FaultScript& script() const { return boards.front().script; }

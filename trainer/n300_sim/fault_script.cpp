@@ -62,6 +62,19 @@ Status read_slow_chip(StrictObject& outer, const std::string& where,
   return {};
 }
 
+Status read_link(StrictObject& outer, const std::string& where, std::optional<Link>& link) {
+  const json::object* object = outer.object("link");
+  if (object == nullptr) return {};
+  Link read;
+  StrictObject keys(*object, where + ".link");
+  keys.real("gb_per_s", read.gb_per_s, {.min = 1e-6, .max = 1e6});
+  keys.real("latency_us", read.latency_us, {.min = 0, .max = 1e6});
+  if (!keys.has("gb_per_s")) keys.complain("gb_per_s", "is missing", "GB a second, such as 7.4");
+  if (auto ok = keys.finish(); !ok) return ok;
+  link = read;
+  return {};
+}
+
 Status read_flip(StrictObject& outer, const std::string& where, std::optional<Flip>& flip) {
   const json::object* object = outer.object("flip");
   if (object == nullptr) return {};
@@ -110,6 +123,7 @@ Result<FaultScript> read_fault_script(const json::object& from, std::string_view
     return propagate(ok);
   }
   if (auto ok = read_slow_chip(keys, name, script.slow_chip); !ok) return propagate(ok);
+  if (auto ok = read_link(keys, name, script.link); !ok) return propagate(ok);
   if (auto ok = read_flip(keys, name, script.flip); !ok) return propagate(ok);
   std::optional<std::pair<std::int64_t, std::int64_t>> slow;
   if (auto ok = read_pair(keys, "slow_compile", name, "ms_per_op", 0, longest_ms, slow); !ok) {

@@ -1,8 +1,8 @@
 // What a simulated board suffers from, read from a JSON object.
 //
 // Units: bytes of the whole board, milliseconds, attempts as the supervisor counts them
-// (from 1), steps done by the process. Every key may be absent; an unknown one is an error of kind
-// usage. Pure.
+// (from 1), steps done by the process; others are in the names. Every key may be absent; an unknown
+// one is an error of kind usage. Pure.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,13 @@ struct SlowChip {
   friend bool operator==(const SlowChip&, const SlowChip&) = default;
 };
 
+// What carries sums over chips: one at a time, each at this rate and with this latency.
+struct Link {
+  double gb_per_s = 0;
+  double latency_us = 0;
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
 // A bit of a parameter that turns over in one chip's memory, during an update.
 struct Flip {
   Moment moment;
@@ -57,6 +64,7 @@ struct FaultScript {
   std::optional<Moment> abort = std::nullopt;          // the process ends with SIGABRT
   std::optional<Moment> ethernet_loss = std::nullopt;  // the second chip no longer answers
   std::optional<SlowChip> slow_chip = std::nullopt;
+  std::optional<Link> link = std::nullopt;  // sums take no time
   std::optional<Flip> flip = std::nullopt;
   std::int64_t compile_ms_per_op = 0;
   std::optional<SlowCompile> slow_compile = std::nullopt;

@@ -9,8 +9,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "trainer/n300_sim/fault_script.hpp"
 
 namespace trainward::n300 {
 
@@ -19,13 +22,17 @@ using Instant = std::chrono::steady_clock::time_point;
 // A stage of a program that has run (stage_plan.hpp).
 struct StageTime {
   std::chrono::nanoseconds computing{0};  // of a chip that is not slow; 0: it only sums
-  std::int64_t summed_bytes = 0;          // on each device, after that
+  std::int64_t summed_bytes = 0;          // on each device, after that, all at once
 };
+
+// What a sum over devices takes: the latency, and 2 (N - 1) / N of the bytes of each of N devices
+// at the link's rate, as in a ring.
+std::chrono::nanoseconds time_of_sum(const Link& link, std::size_t devices, std::int64_t bytes);
 
 class Timelines {
  public:
-  // Of each chip: how many times as long as others it computes.
-  explicit Timelines(std::vector<double> slowness);
+  // Of each chip: how many times as long as others it computes. Without a link sums take no time.
+  explicit Timelines(std::vector<double> slowness, std::optional<Link> link = std::nullopt);
 
   // Puts a program that was started at `now` onto the first ready.size() chips. `ready` says when
   // each chip's arguments are there, and then when its results are.
@@ -39,8 +46,9 @@ class Timelines {
   void sum(const StageTime& stage, std::vector<Instant>& ready);
 
   std::vector<double> slowness_;
+  std::optional<Link> link_;
   std::vector<Instant> busy_;  // each chip, until then
-  Instant sums_end_;           // of all chips
+  Instant sums_end_;           // the link is busy until then
 };
 
 }  // namespace trainward::n300

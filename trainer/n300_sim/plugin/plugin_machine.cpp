@@ -34,7 +34,7 @@ Result<std::shared_ptr<Machine>> Machine::create(const Settings& settings, int t
 Machine::Machine(const Settings& settings, std::unique_ptr<cpu::Runtime> runtime)
     : settings_(settings),
       runtime_(std::move(runtime)),
-      timelines_(slowness_of(settings.card)),
+      timelines_(slowness_of(settings.card), settings.card.link),
       thread_(std::this_thread::get_id()) {
   for (const CardChip& chip : settings.card.chips) {
     chips_.emplace_back(chip.dram_bytes, chip.base_bytes);

@@ -54,6 +54,11 @@ TEST(Card, EachBoardHasItsOwnScript) {
   EXPECT_EQ(card->chips[3].leak_bytes_per_step, 1U);
   EXPECT_EQ(card->chips[1].slowness, 1);
   EXPECT_EQ(card->chips[3].slowness, 2);
+  EXPECT_FALSE(card->link);
+  const auto linked = read_card(
+      R"({"boards": {"a": {"link": {"gb_per_s": 2, "latency_us": 9}}, "b": {"link": {"gb_per_s": 1}}}})",
+      two_boards);
+  EXPECT_EQ(linked->link, (Link{1, 9}));
   const auto dead = read_card(R"({"boards": {"a": {"dead_second_chip": true}}})", two_boards);
   EXPECT_THAT(ids(*dead), ElementsAre("aL", "bL", "bR"));
 }

@@ -31,11 +31,12 @@ TEST(FaultScript, EveryKeyIsRead) {
           "compile_ms_per_op": 7, "slow_compile": {"attempt": 2, "ms_per_op": 30},
           "corrupt_kernel_cache": {"attempt": 6}, "dead_second_chip": true,
           "loads_executables": false, "compiles_without_device": true,
-          "slow_chip": {"chip": "R", "factor": 1.5},
+          "slow_chip": {"chip": "R", "factor": 1.5}, "link": {"gb_per_s": 0.5, "latency_us": 10},
           "flip": {"attempt": 1, "after_steps": 3, "chip": "L", "bit": 17}})");
   ASSERT_TRUE(script) << script.error().message();
   EXPECT_EQ(script->chips, 8);
   EXPECT_EQ(script->slow_chip, (SlowChip{"R", 1.5}));
+  EXPECT_EQ(script->link, (Link{0.5, 10}));
   EXPECT_EQ(script->flip, (Flip{{1, 3}, "L", 17}));
   EXPECT_EQ(script->dram_bytes, 1000U);
   EXPECT_EQ(script->base_bytes, 10U);
@@ -63,6 +64,12 @@ TEST(FaultScript, WhatIsWrongIsNamed) {
             std::string::npos);
   EXPECT_NE(complaint(R"({"slow_chip": {"chip": "R", "factor": 0.5}})"), "");
   EXPECT_NE(complaint(R"({"flip": {"attempt": 1}})").find("SCRIPT.flip.chip"), std::string::npos);
+  EXPECT_NE(complaint(R"({"link": {"latency_us": 2}})").find("SCRIPT.link.gb_per_s"),
+            std::string::npos);
+  EXPECT_NE(complaint(R"({"link": {"gb_per_s": 0}})"), "");
+  EXPECT_NE(complaint(R"({"link": {"gb_per_s": 1, "latency_us": -1}})"), "");
+  EXPECT_NE(complaint(R"({"link": {"gb_per_s": 1, "rate": 1}})").find("SCRIPT.link.rate"),
+            std::string::npos);
   EXPECT_NE(complaint(R"({"chips": 0})"), "");
 }
 

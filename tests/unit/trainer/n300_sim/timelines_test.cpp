@@ -65,5 +65,26 @@ TEST(Timelines, AChipGoesOnBesideASum) {
   EXPECT_THAT(next, ElementsAre(at(20), at(60)));
 }
 
+TEST(Timelines, ALinkSumsOneAfterAnotherBesideTheChips) {
+  // 10 ms for 10 MB on two devices, and 1 ms more each time.
+  Timelines timelines({1, 1}, Link{.gb_per_s = 1, .latency_us = 1000});
+  constexpr std::int64_t bytes = 10'000'000;
+  const auto first = add(timelines, 0, {computing(5)});
+  EXPECT_THAT(add(timelines, 5, {summing(bytes)}, first), ElementsAre(at(16), at(16)));
+  const auto second = add(timelines, 5, {computing(5)});
+  EXPECT_THAT(second, ElementsAre(at(10), at(10)));
+  const auto sum = add(timelines, 10, {summing(bytes)}, second);
+  EXPECT_THAT(sum, ElementsAre(at(27), at(27)));
+  EXPECT_THAT(add(timelines, 11, {computing(2)}, sum), ElementsAre(at(29), at(29)));
+  EXPECT_EQ(timelines.end(), at(29));
+}
+
+TEST(Timelines, ASumTakesWhatARingWouldTake) {
+  const Link link{.gb_per_s = 0.5, .latency_us = 10};
+  EXPECT_EQ(time_of_sum(link, 2, 1'000'000), std::chrono::microseconds(2010));
+  EXPECT_EQ(time_of_sum(link, 4, 1'000'000), std::chrono::microseconds(3010));
+  EXPECT_EQ(time_of_sum(link, 8, 0), std::chrono::microseconds(10));
+}
+
 }  // namespace
 }  // namespace trainward::n300
