@@ -86,9 +86,10 @@ Result<DeviceProgram> Device::make(const stablehlo::Module& module, Work work) {
   return DeviceProgram(std::move(*made), work, times_ ? &*times_ : nullptr);
 }
 
-Result<std::optional<DeviceProgram>> Device::make(const std::optional<stablehlo::Module>& module) {
+Result<std::optional<DeviceProgram>> Device::make(const std::optional<stablehlo::Module>& module,
+                                                  Work work) {
   if (!module) return std::nullopt;
-  auto made = make(*module);
+  auto made = make(*module, work);
   if (!made) return propagate(made);
   return std::optional(std::move(*made));
 }

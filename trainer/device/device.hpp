@@ -77,7 +77,8 @@ class Device {
 
   Result<DeviceProgram> make(const stablehlo::Module& module, Work work = Work::compute);
   // Nothing of nothing.
-  Result<std::optional<DeviceProgram>> make(const std::optional<stablehlo::Module>& module);
+  Result<std::optional<DeviceProgram>> make(const std::optional<stablehlo::Module>& module,
+                                            Work work = Work::compute);
 
   // Of each of several devices, since the last call; of one nobody keeps them.
   std::vector<DeviceTimes::Use> take_times();

@@ -99,7 +99,7 @@ class DeviceExecutor final : public StepExecutor {
   }
 
   Status head(const BatchTokens& tokens, const BatchOfStep& batch) override {
-    auto dx = outer_->head(tokens, x_, batch.first);
+    auto dx = outer_->head(tokens, x_, batch);
     if (!dx) return propagate(dx);
     dx_ = std::move(*dx);
     x_.clear();
@@ -118,11 +118,15 @@ class DeviceExecutor final : public StepExecutor {
     if (!results) return propagate(results);
     dx_ = std::move(results->front());
     kept = {};
+    // At once, so that it goes on beside the backward pass of the blocks below. A block is a
+    // bucket: those of models worth a mesh have the 4 MiB or more from which on links are well
+    // used, and smaller ones have little to exchange.
+    if (batch.last) return block.exchange();
     return {};
   }
 
   Status embed_backward(const BatchTokens& tokens, const BatchOfStep& batch) override {
-    auto ok = outer_->embed_backward(tokens, dx_, batch.first);
+    auto ok = outer_->embed_backward(tokens, dx_, batch);
     dx_.clear();
     return ok;
   }

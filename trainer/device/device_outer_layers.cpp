@@ -84,28 +84,36 @@ class DeviceOuterLayers final : public OuterLayers {
     return first_of(programs_.embed.run(arguments));
   }
 
-  Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) override {
+  Result<Shards> head(const BatchTokens& tokens, const Shards& x,
+                      const BatchOfStep& batch) override {
     const std::vector<Shards*> sums = parameters_.gradients(table_.head);
     std::vector<Shards> losses;
     std::vector<Shards> dx;
     const auto run = [&](std::size_t piece, const Arguments& arguments) -> Status {
-      auto results = run_backward(programs_.head, first && piece == 0, arguments, sums);
+      auto results = run_backward(programs_.head, batch.first && piece == 0, arguments, sums);
       if (!results) return propagate(results);
       losses.push_back(std::move((*results)[0]));
       dx.push_back(std::move((*results)[1]));
       return {};
     };
     if (auto ok = for_each_piece(tokens, x, run); !ok) return propagate(ok);
+    // What the head shares with the embedding follows the other rate.
+    if (batch.last) {
+      if (auto ok = parameters_.exchange(RateGroup::head); !ok) return propagate(ok);
+    }
     return join(std::move(losses), std::move(dx));
   }
 
-  Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) override {
-    if (!programs_.embed_backward) return {};
-    auto ids = upload_ids(tokens);
-    if (!ids) return propagate(ids);
-    const std::vector<Shards*> sums = parameters_.gradients(table_.embedding);
-    auto results = run_backward(*programs_.embed_backward, first, {&*ids, &dx}, sums);
-    if (!results) return propagate(results);
+  Status embed_backward(const BatchTokens& tokens, const Shards& dx,
+                        const BatchOfStep& batch) override {
+    if (programs_.embed_backward) {
+      auto ids = upload_ids(tokens);
+      if (!ids) return propagate(ids);
+      const std::vector<Shards*> sums = parameters_.gradients(table_.embedding);
+      auto results = run_backward(*programs_.embed_backward, batch.first, {&*ids, &dx}, sums);
+      if (!results) return propagate(results);
+    }
+    if (batch.last) return parameters_.exchange(RateGroup::body);
     return {};
   }
 

@@ -19,7 +19,7 @@ void DeviceTimes::count_ended() {
       const Moment ended = *program.completion.ended(d);
       const bool exchange = program.work == Work::exchange;
       Moment begun = std::max(program.started, line.computed);
-      if (exchange) begun = std::max(begun, line.exchanged);
+      if (program.work != Work::compute) begun = std::max(begun, line.exchanged);
       auto& use = exchange ? line.use.exchange : line.use.compute;
       use += std::max(ended - begun, Moment::duration(0));
       auto& last = exchange ? line.exchanged : line.computed;

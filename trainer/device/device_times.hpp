@@ -17,8 +17,9 @@ namespace trainward::trainer {
 
 // What a program is for.
 enum class Work : std::uint8_t {
-  compute,   // of each device by itself
-  exchange,  // values that all devices sum up
+  compute,         // of each device by itself
+  exchange,        // values that all devices sum up, beside what they compute
+  after_exchange,  // computing with those values
 };
 
 class DeviceTimes {

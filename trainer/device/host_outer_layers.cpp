@@ -121,7 +121,8 @@ class HostOuterLayers final : public OuterLayers {
     return upload_parts(x_);
   }
 
-  Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) override {
+  Result<Shards> head(const BatchTokens& tokens, const Shards& x,
+                      const BatchOfStep& batch) override {
     host_.wait();
     gather_predictions(tokens);
     if (auto ok = download_parts(x, x_); !ok) return propagate(ok);
@@ -137,7 +138,7 @@ class HostOuterLayers final : public OuterLayers {
     });
     auto dx = upload_parts(dx_);
     if (!trains_head_) return dx;
-    host_.start([this, first] {
+    host_.start([this, first = batch.first] {
       for (std::size_t piece = 0; piece < pieces_; ++piece) {
         Program& program = (first && piece == 0 ? programs_.first : *programs_.more).head;
         add_head_inputs(program, piece);
@@ -149,12 +150,13 @@ class HostOuterLayers final : public OuterLayers {
     return dx;
   }
 
-  Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) override {
+  Status embed_backward(const BatchTokens& tokens, const Shards& dx,
+                        const BatchOfStep& batch) override {
     if (!trains_embedding_) return {};
     host_.wait();
     gather_ids(tokens);
     if (auto ok = download_parts(dx, dx_); !ok) return ok;
-    host_.start([this, first] {
+    host_.start([this, first = batch.first] {
       Program& program = (first ? programs_.first : *programs_.more).embed;
       call_.in(ids_.data());
       call_.in(dx_);

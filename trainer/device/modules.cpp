@@ -145,10 +145,12 @@ class ModuleMaker {
     if (std::find(packed.begin(), packed.end(), true) != packed.end()) {
       made.pack = module("pack_" + name, make_pack(types, packed));
     }
-    auto finish = make_finish(types, use_.devices);
-    Reuses sums(finish ? finish->outputs.size() : 0);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = i;
-    made.finish = module("finish_" + name, finish, sums);
+    if (use_.devices > 1) {
+      Reuses sums(n);
+      for (std::size_t i = 0; i < n; ++i) sums[i] = i;
+      made.exchange = module("exchange_" + name, make_exchange(types, use_.devices), sums);
+    }
+    made.finish = module("finish_" + name, make_finish(types), {0});
     auto update = make_update(types, decays, packed,
                               {part_.weight_decay, part_.beta1, part_.beta2, part_.epsilon,
                                part_.gradient_clip, part_.schedule});
@@ -196,6 +198,7 @@ void add(const BackwardModules& backward, std::vector<const Module*>& all) {
 
 void add(const GroupModules& group, std::vector<const Module*>& all) {
   if (group.pack) all.push_back(&*group.pack);
+  if (group.exchange) all.push_back(&*group.exchange);
   all.push_back(&group.finish);
   all.push_back(&group.update);
 }

@@ -44,9 +44,10 @@ struct DeviceUse {
 
 // Parameters that are trained, and updated by one program.
 struct GroupModules {
-  stablehlo::Module finish;  // (squares, gradients…) -> (squares, gradients… summed over devices)
-  stablehlo::Module update;  // optimizer_graphs.hpp
-  std::vector<bool> packed;  // which of the parameters programs take as bf16
+  std::optional<stablehlo::Module> exchange;  // (gradients…) -> those, summed over devices
+  stablehlo::Module finish;                   // (squares, gradients…) -> squares with theirs
+  stablehlo::Module update;                   // optimizer_graphs.hpp
+  std::vector<bool> packed;                   // which of the parameters programs take as bf16
   std::optional<stablehlo::Module>
       pack;  // (parameters…) -> those as bf16; empty when nothing is packed
 };

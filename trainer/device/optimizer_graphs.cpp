@@ -54,19 +54,22 @@ Result<Graph> add_to_sums(const Graph& backward, std::size_t first_sum) {
   return b.finish(outputs);
 }
 
-Result<Graph> make_finish(const std::vector<Type>& gradients, std::int64_t devices) {
+Result<Graph> make_exchange(const std::vector<Type>& gradients, std::int64_t devices) {
+  Builder b;
+  std::vector<Value> summed = parameters(b, "gradient", gradients);
+  for (Value& gradient : summed) gradient = b.all_reduce(gradient, devices);
+  return finish(b, summed);
+}
+
+Result<Graph> make_finish(const std::vector<Type>& gradients) {
   Builder b;
   Value squares = b.parameter("squares", {});
-  std::vector<Value> summed = parameters(b, "gradient", gradients);
-  for (Value& gradient : summed) {
-    if (devices > 1) gradient = b.all_reduce(gradient, devices);
+  for (const Value gradient : parameters(b, "gradient", gradients)) {
     graph::Axes all(b.type(gradient).shape.size());
     std::iota(all.begin(), all.end(), std::int64_t{0});
     squares = b.add(squares, b.sum(b.mul(gradient, gradient), all));
   }
-  std::vector<Value> outputs{squares};
-  if (devices > 1) outputs.insert(outputs.end(), summed.begin(), summed.end());
-  return finish(b, outputs);
+  return finish(b, {squares});
 }
 
 Result<Graph> make_clip(double limit) {

@@ -15,9 +15,11 @@ namespace trainward::trainer {
 // (parameters…, sums so far…) -> the same outputs.
 Result<graph::Graph> add_to_sums(const graph::Graph& backward, std::size_t first_sum);
 
-// (squares [], gradients…) -> (squares + the gradients' squares [], gradients…). With more than one
-// device the gradients are first summed over them; alone, they are not given back.
-Result<graph::Graph> make_finish(const std::vector<graph::Type>& gradients, std::int64_t devices);
+// (gradients…) -> those, summed over the devices. For more than one.
+Result<graph::Graph> make_exchange(const std::vector<graph::Type>& gradients, std::int64_t devices);
+
+// (squares [], gradients…) -> (squares + the gradients' squares []).
+Result<graph::Graph> make_finish(const std::vector<graph::Type>& gradients);
 
 // (squares [] of all gradients) -> what they are multiplied by, so that their norm is at most
 // `limit`

@@ -32,9 +32,11 @@ class OuterLayers {
 
   // The input of the first block.
   virtual Result<Shards> embed(const BatchTokens& tokens) = 0;
-  // From the last block's output its gradient; `first` of the step.
-  virtual Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) = 0;
-  virtual Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) = 0;
+  // From the last block's output its gradient.
+  virtual Result<Shards> head(const BatchTokens& tokens, const Shards& x,
+                              const BatchOfStep& batch) = 0;
+  virtual Status embed_backward(const BatchTokens& tokens, const Shards& dx,
+                                const BatchOfStep& batch) = 0;
   // After the last batch: its gradients become part of the norm, in either of the two.
   virtual Status finish(Shards& squares, optim::AdamW& optimizer) = 0;
   // What gradients of so many squares are multiplied by, where all of them are on the devices: the

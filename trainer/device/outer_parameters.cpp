@@ -64,6 +64,14 @@ std::vector<Shards*> OuterParameters::gradients(const Places& which) {
   return all;
 }
 
+Status OuterParameters::exchange(RateGroup rate) {
+  for (Group& group : groups_) {
+    if (group.rate != rate) continue;
+    if (auto ok = group.parameters.exchange(); !ok) return ok;
+  }
+  return {};
+}
+
 Status OuterParameters::finish(Shards& squares) {
   for (Group& group : groups_) {
     if (auto ok = group.parameters.finish(squares); !ok) return ok;

@@ -37,6 +37,8 @@ class OuterParameters {
   // Of those of `which` that are trained.
   [[nodiscard]] std::vector<Shards*> gradients(const Places& which);
 
+  // See ParameterGroup; of those that follow one of the two rates.
+  Status exchange(RateGroup rate);
   Status finish(Shards& squares);
   // Step number `t`; see ParameterGroup::update.
   Status update(Device& device, const TrainingSpec& spec, const optim::AdamW& optimizer,

@@ -19,13 +19,16 @@ void move_some(std::vector<Shards>& from, std::size_t begin, std::vector<Shards>
 }  // namespace
 
 Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules) {
-  auto pack = device.make(modules.pack);
+  auto pack = device.make(modules.pack, Work::after_exchange);
   if (!pack) return propagate(pack);
-  auto finish = device.make(modules.finish, Work::exchange);
+  auto exchange = device.make(modules.exchange, Work::exchange);
+  if (!exchange) return propagate(exchange);
+  auto finish = device.make(modules.finish, Work::after_exchange);
   if (!finish) return propagate(finish);
-  auto update = device.make(modules.update);
+  auto update = device.make(modules.update, Work::after_exchange);
   if (!update) return propagate(update);
-  return GroupPrograms{std::move(*pack), std::move(*finish), std::move(*update), modules.packed};
+  return GroupPrograms{std::move(*pack), std::move(*exchange), std::move(*finish),
+                       std::move(*update), modules.packed};
 }
 
 ParameterGroup::ParameterGroup(const ParameterTable& table, Places which,
@@ -108,13 +111,22 @@ Status ParameterGroup::add_checksum(std::size_t device, std::vector<std::byte>& 
   return {};
 }
 
+Status ParameterGroup::exchange() {
+  if (!programs_->exchange) return {};
+  std::vector<const Shards*> arguments;
+  add_all(gradients_, arguments);
+  auto results = programs_->exchange->run(arguments);
+  if (!results) return propagate(results);
+  move_some(*results, 0, gradients_);
+  return {};
+}
+
 Status ParameterGroup::finish(Shards& squares) {
   std::vector<const Shards*> arguments{&squares};
   add_all(gradients_, arguments);
   auto results = programs_->finish.run(arguments);
   if (!results) return propagate(results);
   squares = std::move(results->front());
-  if (results->size() > 1) move_some(*results, 1, gradients_);
   return {};
 }
 

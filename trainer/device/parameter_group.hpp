@@ -17,7 +17,7 @@
 namespace trainward::trainer {
 
 struct GroupPrograms {
-  std::optional<DeviceProgram> pack;
+  std::optional<DeviceProgram> pack, exchange;
   DeviceProgram finish, update;
   std::vector<bool> packed;
 };
@@ -46,7 +46,9 @@ class ParameterGroup {
   }
   [[nodiscard]] Shards& gradient(std::size_t i) { return gradients_[i]; }
 
-  // Adds the gradients' squares; with several devices, sums the gradients over them.
+  // With several devices, sums the gradients over them: once in a step, when all of it is in them.
+  Status exchange();
+  // Adds the gradients' squares, after the exchange.
   Status finish(Shards& squares);
   // `factors` in the order of UpdateFactor; `clip`, when not null, in place of that one. Leaves no
   // gradients.

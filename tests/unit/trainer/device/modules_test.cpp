@@ -58,6 +58,28 @@ TEST(Modules, AttentionIsOneOperationWhereItIsAskedForAndFits) {
   }
 }
 
+bool sums_over_devices(const stablehlo::Module& module) {
+  return std::any_of(module.graph.nodes.begin(), module.graph.nodes.end(), [](const auto& node) {
+    return std::holds_alternative<graph::op::AllReduce>(node.op);
+  });
+}
+
+TEST(Modules, DevicesWaitForEachOtherInTheExchangeAlone) {
+  DeviceUse use = use_of(AttentionUse::plain);
+  use.placement = Placement::device;
+  for (const std::int64_t devices : {1, 2}) {
+    use.devices = devices;
+    const auto modules = make_modules(fitting_spec(), use);
+    ASSERT_TRUE(modules) << modules.error().message();
+    for (const stablehlo::Module* module : modules->all()) {
+      const bool exchanges = module->name.starts_with("exchange_");
+      EXPECT_EQ(sums_over_devices(*module), exchanges) << module->name;
+      EXPECT_TRUE(devices > 1 || !exchanges) << module->name;
+    }
+    EXPECT_EQ(modules->block_group.exchange.has_value(), devices > 1);
+  }
+}
+
 TEST(Modules, AttentionThatDoesNotFit) {
   using Change = void (*)(TrainingSpec&);
   const std::pair<Change, const char*> changes[] = {
