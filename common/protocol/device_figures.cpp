@@ -17,6 +17,12 @@ static_assert(has_each_member<DeviceFigures>(device_figures));
 
 std::string key_of(const DeviceFigure& figure) { return "DEVICES_" + message_key(figure.name); }
 
+// Short, so that the lists of many fit into a message.
+std::string number_of(const DeviceFigure& figure, double value) {
+  return figure.unit == FigureUnit::bytes ? message_text(figure.unit, value)
+                                          : fmt::format("{:.6g}", value);
+}
+
 // "[1.5,null,2]"; empty: nobody told it.
 std::string list_of(const DeviceWindow& window, const DeviceFigure& figure) {
   std::string list;
@@ -26,7 +32,7 @@ std::string list_of(const DeviceWindow& window, const DeviceFigure& figure) {
     const bool finite = value && std::isfinite(*value);
     told = told || finite;
     list += list.empty() ? "[" : ",";
-    list += finite ? message_text(figure.unit, *value) : "null";
+    list += finite ? number_of(figure, *value) : "null";
   }
   return told ? list + "]" : "";
 }

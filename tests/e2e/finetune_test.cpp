@@ -60,6 +60,60 @@ TEST_F(Finetune, TheReadmesWay) {
   EXPECT_NE(plan.out.find("It fits"), std::string::npos) << plan.out;
 }
 
+// As tt-train's lessons write it, on each of their meshes.
+TEST_F(Finetune, TheLessonsMeshesTrainAsOneDeviceDoes) {
+  std::string rows;
+  for (int i = 1; i <= 64; ++i) {
+    rows +=
+        fmt::format("{{\"prompt\": \"What comes after {}?\", \"response\": \"{}\"}}\n", i, i + 1);
+  }
+  write("counting.jsonl", rows);
+  const auto lesson = [this](const std::string& mesh, const std::string& host) {
+    std::filesystem::remove_all(path(".trainward"));
+    write("run.yaml", fmt::format(R"(training_config:
+  model_type: llama
+  base_model: tiny-model
+  batch_size: 32
+  num_epochs: 100
+  max_steps: 4
+  gradient_accumulation_steps: 1
+  learning_rate: 1e-3
+  weight_decay: 0.01
+  use_clip_grad_norm: true
+  clip_grad_norm_max_norm: 1.0
+  max_sequence_length: 96
+  prompt_format: question_answer
+  eval_every: 2
+  model_save_interval: 2
+  seed: 42
+device_config:
+  enable_ddp: {}
+  mesh_shape: {}
+  plugin: sim_n300
+  host: {}
+data_config:
+  train_data: counting.jsonl
+  val_data: counting.jsonl
+)",
+                                  mesh != "[1, 1]", mesh, SOURCE_FOLDER "/examples/hosts/" + host));
+    const Output ran = run("trainwardd", {"--once", "run.yaml"});
+    EXPECT_EQ(ran.code, 0) << mesh << ran.out << ran.err;
+    std::vector<double> numbers;
+    for (const std::string& loss : losses()) numbers.push_back(std::stod(loss));
+    EXPECT_EQ(numbers.size(), 4U) << mesh;
+    return numbers;
+  };
+  const auto alone = lesson("[1, 1]", "t3k.yaml");
+  for (const auto& [mesh, host] :
+       {std::pair("[1, 2]", "t3k.yaml"), {"[2, 4]", "t3k.yaml"}, {"[4, 8]", "galaxy.yaml"}}) {
+    const auto together = lesson(mesh, host);
+    ASSERT_EQ(together.size(), alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      EXPECT_NEAR(together[i], alone[i], 2e-4) << mesh << ", step " << i + 1;
+    }
+  }
+}
+
 TEST_F(Finetune, AdaptersAreExportedAndMerged) {
   write("run.yaml", program_text(std::string(lora) + ", steps: 60"));
   const Output ran = run("trainwardd", {"--once", "run.yaml"});

@@ -108,6 +108,34 @@ TEST_F(Meshes, OfTwoChipsTheNextAttemptNamesTheOneWithTheFlippedBit) {
       << "all agreed at a checksum's step, or where a save came between";
 }
 
+TEST_F(Meshes, ASlowChipIsNamedAndOnlyThat) {
+  ASSERT_EQ(end_of(start_daemon(example("t3k", {host("t3k-slow-chip.yaml")}))), 0) << daemon_log();
+  const std::string events = ctl({"events", "t3k"}).out;
+  EXPECT_THAT(events,
+              ContainsRegex("straggler +device 4 \\(0100014511728a24/R\\) is slow and the others "
+                            "wait for it: up to step [0-9]+ it computed"))
+      << daemon_log();
+  EXPECT_EQ(events.find("straggler"), events.rfind("straggler")) << events;
+  const auto devices =
+      json::parse(ctl({"--json", "status", "t3k"}).out).at(0).at("devices").as_array();
+  ASSERT_EQ(devices.size(), 8U);
+  EXPECT_GT(devices[4].at("compute_ms").to_number<double>(),
+            2 * devices[3].at("compute_ms").to_number<double>());
+  EXPECT_LT(devices[4].at("collective_share").to_number<double>(),
+            devices[3].at("collective_share").to_number<double>())
+      << "it waits least";
+  EXPECT_THAT(ctl({"report", "t3k"}).out, HasSubstr("device 4 (0100014511728a24/R)"));
+}
+
+TEST_F(Meshes, AWrongScriptIsRefusedAndNoBoardIsBlamed) {
+  write("host.yaml", "boards:\n" + healthy_board("{slow_chip: {chip: R, times: 3}}"));
+  write_training("run.yaml", 30,
+                 ", plugin: sim_n300, host: host.yaml, mesh_shape: [1, 2], enable_ddp: true");
+  EXPECT_EQ(end_of(start_daemon({"--once", "run.yaml"})), 78) << daemon_log();
+  EXPECT_EQ(attempts().size(), 1U);
+  EXPECT_THAT(daemon_log(), HasSubstr("TRAINWARD_SIMULATE.slow_chip"));
+}
+
 TEST_F(Meshes, ADeadLinkAndADeadChipAreNamed) {
   const std::pair<const char*, const char*> faults[] = {
       {"t3k-dead-link.yaml", "the links from 0100014511728a10/L:6,7 (QSFP 1)"},

@@ -92,6 +92,21 @@ TEST_F(Ranks, TheOneThatDiedFirstIsNamedHoweverLateTheLauncherLooks) {
               HasSubstr(fmt::format("rank 1 of 2 (process {}) died of signal 9", pids[1])));
 }
 
+TEST_F(Ranks, WhatEachRankDoesIsKept) {
+  write_run(300);
+  ASSERT_EQ(end_of(start_daemon({"--once", "run.yaml"})), 0) << daemon_log();
+  const auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
+  ASSERT_TRUE(store);
+  const auto ranks = store->devices("run", 1).value();
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[1].name, "rank 1");
+  for (const ToldDevice& rank : ranks) {
+    EXPECT_GT(rank.figures.loss.value_or(0), 0);
+    EXPECT_GT(rank.figures.compute_ms.value_or(0), 0);
+    EXPECT_GT(rank.figures.collective_ms.value_or(0), 0);
+  }
+}
+
 TEST_F(Ranks, TheWeightsAreThoseOfAnUndisturbedRun) {
   write_run(60, "gpt2_femto");
   ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);

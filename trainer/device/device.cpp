@@ -46,7 +46,12 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options, std::
   if (!plugin) return propagate(plugin);
   std::unique_ptr<Device> device(new Device(std::move(*plugin), static_cast<std::size_t>(devices)));
   auto client = pjrt::Client::create(device->plugin_, options.options);
-  if (!client) return failed(client.error());
+  if (!client) {
+    Error error = pjrt::to_error(client.error());
+    // An option or a variable that somebody has set: another attempt would meet it again.
+    if (client.error().code == pjrt::ErrorCode::invalid_argument) error.kind = ErrorKind::usage;
+    return tl::unexpected<Error>(std::move(error));
+  }
   device->client_ = std::move(*client);
   device->uploads_.emplace(*device->client_);
   if (devices > 1) device->times_.emplace(device->count_);

@@ -135,8 +135,9 @@ TEST_F(Kept, TheNewestFiguresAndTheSumsOfTheAttempt) {
   DeviceWindow newer = all_told(20);
   newer.devices[0].figures.loss = 7;
   add(1, newer);
-  ASSERT_THAT(devices(), SizeIs(2));
-  const json::object& first = devices().front().as_object();
+  const json::array rows = devices();
+  ASSERT_THAT(rows, SizeIs(2));
+  const json::object& first = rows.front().as_object();
   EXPECT_EQ(string_or(first, "name", ""), "a/L");
   EXPECT_EQ(int_or(first, "step", 0), 20);
   EXPECT_EQ(int_or(first, "steps", 0), 20);
@@ -162,7 +163,8 @@ TEST_F(Kept, OfSoManyAttempts) {
 TEST_F(Kept, EveryFigureIsShown) {
   const DeviceWindow told = all_told();
   add(1, told);
-  const auto table = views::device_table(devices());
+  const json::array rows = devices();
+  const auto table = views::device_table(rows);
   const json::object status = store_.status_json(Time{{3'000}, {3'000}}).value().at(0).as_object();
   EXPECT_THAT(status.at("devices").as_array(), SizeIs(2));
   metrics::Collector collector;
@@ -176,13 +178,13 @@ TEST_F(Kept, EveryFigureIsShown) {
       collector.snapshot(store_, live, Time{{3'000}, {3'000}}).value(), metrics::Format::text);
   for (const DeviceFigure& figure : device_figures) {
     const double value = *value_at(told.devices[1].figures, figure.member);
-    EXPECT_EQ(number_or(devices().at(1).as_object(), figure.name, 0), value) << figure.name;
+    EXPECT_EQ(number_or(rows.at(1).as_object(), figure.name, 0), value) << figure.name;
     EXPECT_THAT(table.columns, Contains(std::string(figure.title)));
     EXPECT_THAT(table.rows.at(1), Contains(unit_text(figure.unit, value)));
     EXPECT_THAT(exposed,
                 HasSubstr(fmt::format("\n{}{{program=\"a\",device=\"a/R\"}} ", figure.metric)));
   }
-  EXPECT_THAT(views::devices_text(devices()),
+  EXPECT_THAT(views::devices_text(rows),
               HasSubstr("2 devices, the slowest (a/R) computes 1.07 times as long"));
 }
 
