@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "model/thread_ranks.hpp"
 #include "model/tiny.hpp"
@@ -99,11 +100,9 @@ Together train_together(const TrainingSpec& whole, int ranks) {
   return result;
 }
 
-// Its time is a part of the step's, and one process alone has none.
-TEST(Parallel, TellsTheTimeOfTheExchange) {
-  TrainingSpec spec = test::tiny_spec();
-  spec.threads = 1;
-  test::as_ranks(2, [&](Communicator& peers) {
+// What rank 0 does with the model of so many ranks; the others follow.
+void lead(const TrainingSpec& spec, int ranks, const std::function<void(Trainable&)>& work) {
+  test::as_ranks(ranks, [&](Communicator& peers) {
     if (peers.rank() != 0) {
       EXPECT_TRUE(follow(peers, make_cpu_part));
       return;
@@ -111,56 +110,55 @@ TEST(Parallel, TellsTheTimeOfTheExchange) {
     {
       auto leader = make_leader(spec, peers, make_cpu_part);
       ASSERT_TRUE(leader) << leader.error().message();
-      const auto began = std::chrono::steady_clock::now();
-      const auto step = (*leader)->step(test::tokens(spec, 1));
-      const std::chrono::duration<double, std::micro> took =
-          std::chrono::steady_clock::now() - began;
-      ASSERT_TRUE(step);
-      EXPECT_GT(step->communication_us, 0);
-      EXPECT_LE(static_cast<double>(step->communication_us), took.count());
+      work(**leader);
     }
     dismiss_followers(peers, 0);
+  });
+}
+
+// Its time is a part of the step's, and one process alone has none.
+TEST(Parallel, TellsTheTimeOfTheExchange) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.threads = 1;
+  lead(spec, 2, [&](Trainable& model) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto step = model.step(test::tokens(spec, 1));
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - began;
+    ASSERT_TRUE(step);
+    EXPECT_GT(step->communication_us, 0);
+    EXPECT_LE(static_cast<double>(step->communication_us), took.count());
   });
   auto alone = make_cpu_model(spec);
   ASSERT_TRUE(alone);
   EXPECT_EQ((*alone)->step(test::tokens(spec, 1)).value().communication_us, 0);
 }
 
-// A rank that is slow computes longer, and waits less for the others.
+// Since it was last asked.
 TEST(Parallel, TellsWhatEachRankDid) {
   TrainingSpec spec = test::tiny_spec();
   spec.threads = 1;
   spec.batch_size = 3;
-  test::as_ranks(3, [&](Communicator& peers) {
-    if (peers.rank() != 0) {
-      EXPECT_TRUE(follow(peers, make_cpu_part));
-      return;
+  lead(spec, 3, [&](Trainable& model) {
+    double loss = 0;
+    for (std::uint64_t step = 1; step <= 2; ++step) {
+      const auto done = model.step(test::tokens(spec, step));
+      ASSERT_TRUE(done);
+      loss += done->loss;
     }
-    {
-      auto leader = make_leader(spec, peers, make_cpu_part);
-      ASSERT_TRUE(leader) << leader.error().message();
-      double loss = 0;
-      for (std::uint64_t step = 1; step <= 2; ++step) {
-        const auto done = (*leader)->step(test::tokens(spec, step));
-        ASSERT_TRUE(done);
-        loss += done->loss;
-      }
-      const auto uses = (*leader)->take_use();
-      ASSERT_TRUE(uses);
-      ASSERT_EQ(uses->size(), 3U);
-      double own = 0;
-      for (const PartUse& use : *uses) {
-        own += use.loss.value();
-        EXPECT_GT(use.compute.value().count(), 0);
-        EXPECT_GT(use.collective.value().count(), 0);
-      }
-      EXPECT_NEAR(own / 3, loss, 1e-6) << "the mean of their own losses";
-      EXPECT_NE(uses->at(0).loss, uses->at(1).loss);
-      const auto none = (*leader)->take_use();
-      ASSERT_TRUE(none);
-      EXPECT_EQ(none->at(1).compute.value().count(), 0) << "it begins again";
+    const auto uses = model.take_use();
+    ASSERT_TRUE(uses);
+    ASSERT_EQ(uses->size(), 3U);
+    double own = 0;
+    for (const PartUse& use : *uses) {
+      own += use.loss.value();
+      EXPECT_GT(use.compute.value().count(), 0);
+      EXPECT_GT(use.collective.value().count(), 0);
     }
-    dismiss_followers(peers, 0);
+    EXPECT_NEAR(own / 3, loss, 1e-6) << "the mean of their own losses";
+    EXPECT_NE(uses->at(0).loss, uses->at(1).loss);
+    const auto none = model.take_use();
+    ASSERT_TRUE(none);
+    EXPECT_EQ(none->at(1).compute.value().count(), 0) << "it begins again";
   });
 }
 
@@ -168,24 +166,15 @@ TEST(Parallel, EveryRankTellsTheChecksumOfItsCopy) {
   TrainingSpec spec = test::tiny_spec();
   spec.threads = 1;
   spec.batch_size = 3;
-  test::as_ranks(3, [&](Communicator& peers) {
-    if (peers.rank() != 0) {
-      EXPECT_TRUE(follow(peers, make_cpu_part));
-      return;
-    }
-    {
-      auto leader = make_leader(spec, peers, make_cpu_part);
-      ASSERT_TRUE(leader) << leader.error().message();
-      const auto before = (*leader)->checksums();
-      ASSERT_TRUE(before);
-      EXPECT_EQ(*before, std::vector<std::uint64_t>(3, before->front()));
-      ASSERT_TRUE((*leader)->step(test::tokens(spec, 1)));
-      const auto after = (*leader)->checksums();
-      ASSERT_TRUE(after);
-      EXPECT_NE(after->front(), before->front());
-      EXPECT_EQ(*after, std::vector<std::uint64_t>(3, after->front()));
-    }
-    dismiss_followers(peers, 0);
+  lead(spec, 3, [&](Trainable& model) {
+    const auto before = model.checksums();
+    ASSERT_TRUE(before);
+    EXPECT_EQ(*before, std::vector<std::uint64_t>(3, before->front()));
+    ASSERT_TRUE(model.step(test::tokens(spec, 1)));
+    const auto after = model.checksums();
+    ASSERT_TRUE(after);
+    EXPECT_NE(after->front(), before->front());
+    EXPECT_EQ(*after, std::vector<std::uint64_t>(3, after->front()));
   });
 }
 
