@@ -108,6 +108,11 @@ struct Mesh {
 inline bool mesh_fits(const Mesh& mesh, std::int64_t rows, std::int64_t columns) {
   return rows >= 1 && columns >= 1 && rows <= mesh.most && columns <= mesh.most / rows;
 }
+// Whether so many devices can share a step: each takes a part of every batch, or some of them
+// whole.
+inline bool can_share(std::int64_t batch, std::int64_t accumulation, std::int64_t devices) {
+  return batch % devices == 0 || accumulation % devices == 0;
+}
 // Names and values for the device's plugin, which alone knows them.
 struct Options {
   std::size_t most;

@@ -105,7 +105,7 @@ void check_split(MapReader& program, const Node& device, const json::object& wor
   const json::array& mesh = worker.at("device_config").at("mesh_shape").get_array();
   const std::int64_t ranks = mesh.at(0).get_int64() * mesh.at(1).get_int64();
   const std::int64_t batch = training.at("batch_size").get_int64();
-  if (batch % ranks == 0 || training.at("accumulation").get_int64() % ranks == 0) return;
+  if (settings::can_share(batch, training.at("accumulation").get_int64(), ranks)) return;
   const bool of_plugin = worker.at("device_config").at("device").get_string() == "pjrt";
   program.report("device_config.mesh_shape", device,
                  fmt::format("{} {} cannot share batches of {} sequences; make batch_size a "

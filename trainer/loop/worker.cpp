@@ -177,6 +177,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (!plan) return propagate(plan);
   config->configured = config->training;
   config->training = planned(config->training, *plan);
+  if (config->device == plugin_device) use_mesh(*plan, *config);
   // Saves may come more often after a crash; samples as often as they were asked for.
   const std::int64_t sample_every =
       config->evaluate_every > 0 ? config->evaluate_every : config->checkpoint_every;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t most_skipped = 1'000'000;
 constexpr std::int64_t most_at_once = 65'536;
+constexpr std::int64_t most_devices = 1024;
 
 Status read_work(const json::object& object, AttemptPlan& plan) {
   plan.block = int_or(object, "block", 0);
@@ -41,15 +42,25 @@ Status read_work(const json::object& object, AttemptPlan& plan) {
   return {};
 }
 
-// Names for people: what is no text is left out.
-void read_chips(const json::object& object, AttemptPlan& plan) {
+// The chips are names for people: what is no text is left out.
+Status read_mesh(const json::object& object, AttemptPlan& plan) {
   const json::value* mesh = object.if_contains("mesh");
-  if (mesh == nullptr || !mesh->is_object()) return;
-  const auto chips = get_array(mesh->get_object(), "chips");
-  if (!chips) return;
-  for (const json::value& chip : **chips) {
-    if (chip.is_string()) plan.chips.emplace_back(chip.get_string());
+  if (mesh == nullptr || !mesh->is_object()) return {};
+  if (const auto chips = get_array(mesh->get_object(), "chips")) {
+    for (const json::value& chip : **chips) {
+      if (chip.is_string()) plan.chips.emplace_back(chip.get_string());
+    }
   }
+  const json::value* shape = mesh->get_object().if_contains("shape");
+  if (shape == nullptr) return {};
+  const auto sides = json::try_value_to<std::vector<std::int64_t>>(*shape);
+  if (!sides || sides->size() != 2 || std::ranges::min(*sides) < 1 ||
+      sides->at(0) > most_devices / sides->at(1)) {
+    return fail(ErrorKind::usage, "the shape of mesh is no [rows, columns]", env::plan);
+  }
+  plan.mesh_rows = sides->at(0);
+  plan.mesh_columns = sides->at(1);
+  return {};
 }
 
 }  // namespace
@@ -60,6 +71,12 @@ TrainingSpec planned(TrainingSpec configured, const AttemptPlan& plan) {
   configured.accumulation *= plan.accumulation;
   configured.recompute = configured.recompute || plan.recompute;
   return configured;
+}
+
+void use_mesh(const AttemptPlan& plan, settings::RunSettings& settings) {
+  if (plan.mesh_rows == 0) return;
+  settings.mesh_rows = plan.mesh_rows;
+  settings.mesh_columns = plan.mesh_columns;
 }
 
 std::int64_t batches_to_skip(const AttemptPlan& plan, std::int64_t step) {
@@ -77,7 +94,7 @@ Result<AttemptPlan> read_attempt_plan(std::string_view text) {
   if (!parsed) return propagate(parsed);
   if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", env::plan);
   if (auto ok = read_work(parsed->get_object(), plan); !ok) return propagate(ok);
-  read_chips(parsed->get_object(), plan);
+  if (auto ok = read_mesh(parsed->get_object(), plan); !ok) return propagate(ok);
   const json::value* board = parsed->get_object().if_contains("board");
   if (board == nullptr || board->is_null()) return plan;
   if (!board->is_object()) return fail(ErrorKind::usage, "board is not an object", env::plan);

@@ -45,6 +45,7 @@ Status compile_all(const CompileOptions& options, const WorkerEnvironment& envir
   auto cache = ProgramCache::open(*environment.program_cache, config->cache_limit);
   if (!cache) return propagate(cache);
   config->training = planned(config->training, *plan);
+  use_mesh(*plan, *config);
   auto modules =
       device_programs(*config, target_of((*topology)->plugin()), (*topology)->platform().name,
                       std::filesystem::temp_directory_path(), ports);

@@ -1,5 +1,6 @@
 #include "trainer/loop/setup/attempt_plan.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace trainward::trainer {
@@ -36,6 +37,21 @@ TEST(AttemptPlanTest, SaysHowTheWorkIsCut) {
         R"({"block": -1})", R"({"batch": -1})", R"({"accumulation": 0})",
         R"({"accumulation": 99999999999})", R"({"skip": [{"from": 1, "to": 99999999999}]})"}) {
     EXPECT_FALSE(read_attempt_plan(text)) << text;
+  }
+}
+
+TEST(AttemptPlanTest, MayHaveASmallerMeshThanIsConfigured) {
+  settings::RunSettings settings;
+  settings.mesh_rows = 2;
+  settings.mesh_columns = 4;
+  use_mesh(*read_attempt_plan(R"({"mesh": {"chips": ["a/L", "b/L"]}})"), settings);
+  EXPECT_EQ(settings.ranks(), 8);
+  const auto plan = read_attempt_plan(R"({"mesh": {"shape": [1, 2], "chips": ["a/L", "a/R"]}})");
+  ASSERT_TRUE(plan) << plan.error().message();
+  use_mesh(*plan, settings);
+  EXPECT_EQ(settings.ranks(), 2);
+  for (const char* shape : {"[]", "[2]", "[0, 1]", "[1, -1]", "[1, 2, 3]", "[33, 32]", "2"}) {
+    EXPECT_FALSE(read_attempt_plan(fmt::format(R"({{"mesh": {{"shape": {}}}}})", shape))) << shape;
   }
 }
 
