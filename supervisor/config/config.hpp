@@ -54,6 +54,8 @@ struct Program {
   json::object worker;
   bool needs_board = false;                   // runs only on a board found usable, alone on it
   std::optional<Mesh> mesh;                   // what its boards must form; none: any one will do
+  std::int64_t min_chips = 1;                 // of our own worker's mesh, when that does not fit
+  std::int64_t grow_after_ms = 600'000;       // on a smaller mesh, until the full one is looked for
   std::optional<std::filesystem::path> host;  // a described (simulated) host instead of this one
   std::vector<foreign::Template>
       probe_command;                      // prints a report of the host; empty: our own probe
@@ -68,6 +70,7 @@ struct Program {
   core::ExitCodes exit_codes{0};            // with which its work is finished
   Deadlines deadlines;
   std::int64_t settle_ms = 180'000;  // from a reset until the boards are what they were
+  std::int64_t rest_ms = 30'000;     // boards of a mesh are left alone after a reset
   Budgets budgets;
   Backoff backoff;
   core::Shrinking shrinking;

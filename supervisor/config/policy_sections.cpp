@@ -23,9 +23,10 @@ void refuse_for_worker(MapReader& map, std::string_view key, std::string_view us
   map.report(key, *node, fmt::format("is for a 'command'; our own worker has {}", use_instead));
 }
 
-// At most as many chips as programs are placed on (hwprobe/topology/place.hpp).
+// As many as programs are placed on (hwprobe/topology/place.hpp).
+constexpr std::int64_t most_chips = 32;
+
 std::optional<Mesh> read_mesh_of_boards(MapReader& map) {
-  constexpr std::int64_t most = 32;
   const yaml::Node* list = map.take("mesh_shape");
   if (list == nullptr) return std::nullopt;
   std::vector<std::int64_t> sides;
@@ -33,14 +34,20 @@ std::optional<Mesh> read_mesh_of_boards(MapReader& map) {
     for (const yaml::Node& item : list->items) {
       const auto side = yaml::parse_integer(item.text);
       const bool fits = item.kind == yaml::Node::Kind::scalar && side && *side >= 1;
-      if (fits && *side <= most) sides.push_back(*side);
+      if (fits && *side <= most_chips) sides.push_back(*side);
     }
   }
-  if (sides.size() == 2 && sides[0] * sides[1] <= most) return Mesh{sides[0], sides[1]};
+  if (sides.size() == 2 && sides[0] * sides[1] <= most_chips) return Mesh{sides[0], sides[1]};
   map.report("mesh_shape", *list,
              fmt::format("expected [rows, columns] of at most {} chips, such as [2, 2]; found {}",
-                         most, describe(*list)));
+                         most_chips, describe(*list)));
   return std::nullopt;
+}
+
+// A command is told which boards it has, and not that it is to do with fewer.
+void read_smaller_meshes(MapReader& map, Program& program) {
+  program.min_chips = map.integer("min_chips", program.min_chips, {1, most_chips});
+  program.grow_after_ms = map.duration_ms("grow_after", program.grow_after_ms, {100, 30 * day_ms});
 }
 
 void read_board(MapReader& map, const Folders& folders, Program& program) {
@@ -52,8 +59,16 @@ void read_board(MapReader& map, const Folders& folders, Program& program) {
     map.report("sample_every", *every, "expected 100ms to 1h, or 0s for no samples at all");
   }
   program.mesh = read_mesh_of_boards(map);
-  if (program.command.empty()) return refuse_for_worker(map, "host", "device_config.host");
-  program.host = read_described_host(map, folders);
+  const bool own = program.command.empty();
+  if (own) {
+    read_smaller_meshes(map, program);
+    refuse_for_worker(map, "host", "device_config.host");
+  } else {
+    program.host = read_described_host(map, folders);
+  }
+  // A described board needs none.
+  const std::int64_t rest_ms = program.host ? 0 : program.rest_ms;
+  program.rest_ms = map.duration_ms("rest_after_reset", rest_ms, {0, hour_ms});
 }
 
 void read_checkpoints(MapReader& map, Program& program) {

@@ -60,6 +60,9 @@ void take_over_training(Program& program) {
   const json::object& training = program.worker.at("training_config").as_object();
   program.shrinking.block = training.at("block_size").to_number<std::int64_t>();
   program.shrinking.batch = training.at("batch_size").to_number<std::int64_t>();
+  const json::array& mesh = program.worker.at("device_config").at("mesh_shape").as_array();
+  program.shrinking.devices =
+      mesh.at(0).to_number<std::int64_t>() * mesh.at(1).to_number<std::int64_t>();
   program.cadence.max_steps = training.at("checkpoint_every").to_number<std::int64_t>();
 }
 
@@ -127,6 +130,7 @@ Program read_program(const yaml::Member& member, const Folders& folders, const F
     program.worker = std::move(sections.worker);
     program.host = std::move(sections.host);
     program.needs_board = program.host.has_value();
+    if (program.host) program.rest_ms = 0;
     take_over_training(program);
   }
   program.watch = read_watch(reader, foreign);

@@ -97,6 +97,14 @@ void add_run_as(const Program& program, json::object& out) {
   }
 }
 
+// As add_run_as(): what is as usual is left out.
+void add_mesh_rules(const Program& program, json::object& out) {
+  const Program usual;
+  if (program.min_chips != usual.min_chips) out["min_chips"] = program.min_chips;
+  if (program.grow_after_ms != usual.grow_after_ms) out["grow_after_ms"] = program.grow_after_ms;
+  if (program.rest_ms != (program.host ? 0 : usual.rest_ms)) out["rest_ms"] = program.rest_ms;
+}
+
 }  // namespace
 
 std::string canonical_json(const json::value& value) { return json::serialize(sorted(value)); }
@@ -119,6 +127,7 @@ json::object to_json(const Program& program) {
   out["watch"] = watch_json(program.watch, program.command.empty());
   out["mesh"] = program.mesh ? json::value(json::array{program.mesh->rows, program.mesh->columns})
                              : json::value(nullptr);
+  add_mesh_rules(program, out);
   out["probe_command"] = words_json(program.probe_command);
   out["reset_command"] = words_json(program.reset_command);
   out["checkpoints"] = {{"keep", program.checkpoints_keep},

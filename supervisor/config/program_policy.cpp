@@ -23,6 +23,7 @@ core::Policy policy_of(const Program& program) {
   policy.target_step = {target_step_of(program)};
   policy.needs_board = program.needs_board;
   policy.can_reset = !program.reset_command.empty();
+  policy.grow_after_ms = program.grow_after_ms;
   policy.watch_cpu = watch.cpu_time;
   // Silence proves nothing of a program that was never expected to say anything.
   policy.speaks = own || watch.protocol || !watch.status_file.empty() || !watch.log.empty();

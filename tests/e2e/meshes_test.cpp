@@ -9,6 +9,7 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Meshes : public World {
  protected:
@@ -141,13 +142,120 @@ TEST_F(Meshes, ADeadLinkAndADeadChipAreNamed) {
       {"t3k-dead-link.yaml", "the links from 0100014511728a10/L:6,7 (QSFP 1)"},
       {"t3k-dead-chip.yaml", "board 0100014511728a4c is ARC_DEAD (chip R)"}};
   for (const auto& [file, words] : faults) {
-    const pid_t daemon = start_daemon(example("t3k", {host(file)}));
+    const pid_t daemon = start_daemon(example("t3k", {host(file), "board.min_chips=8"}));
     wait_until([&] { return daemon_log().find("no place to run") != std::string::npos; });
     EXPECT_THAT(daemon_log(), HasSubstr(words));
     ask_to_end(daemon);
     end_of(daemon);
     forget();
   }
+}
+
+// ---- smaller meshes, and back ----
+
+TEST_F(Meshes, WithABoardThatIsDeadOrACableThatIsDownTheRestTrainsTheSameCurve) {
+  ASSERT_EQ(end_of(start_daemon(example("t3k"))), 0) << daemon_log();
+  const std::string undisturbed = loss_after("50");
+  EXPECT_NE(undisturbed, "");
+  const std::pair<const char*, const char*> faults[] = {
+      {"t3k-dead-link.yaml", "the links from 0100014511728a10/L:6,7 (QSFP 1)"},
+      {"t3k-dead-chip.yaml", "board 0100014511728a4c is ARC_DEAD (chip R)"}};
+  for (const auto& [file, words] : faults) {
+    forget();
+    ASSERT_EQ(end_of(start_daemon(example("t3k", {host(file)}))), 0) << daemon_log();
+    EXPECT_THAT(causes("t3k"), ElementsAre("done"));
+    EXPECT_THAT(daemon_log(), HasSubstr("on a mesh of 2x2 instead of 2x4, where a step takes about "
+                                        "2 times as long"));
+    EXPECT_THAT(daemon_log(), HasSubstr(std::string("a mesh of 2x4 cannot be placed: ") + words));
+    EXPECT_EQ(loss_after("50"), undisturbed);
+  }
+}
+
+TEST_F(Meshes, ABoardThatComesBackIsUsedAgainAndNothingIsLost) {
+  const std::string steps = "training_config.steps=400";
+  ASSERT_EQ(end_of(start_daemon(example("t3k", {steps}))), 0) << daemon_log();
+  const std::string undisturbed = loss_after("375");
+  EXPECT_NE(undisturbed, "");
+  forget();
+  std::filesystem::copy(SOURCE_FOLDER "/examples/hosts/t3k.yaml", path("t3k.yaml"));
+  write("host.yaml",
+        "like: t3k.yaml\nboards:\n  - serial: \"0100014511728a4c\"\n    chips: [{id: R, "
+        "heartbeat: frozen}]\n");
+  const pid_t daemon =
+      start_daemon(example("t3k", {steps, "device_config.host=" + path("host.yaml").string(),
+                                   "board.grow_after=200ms"}));
+  wait_until([&] {
+    const auto all = attempts("t3k");
+    return !all.empty() && all.back().last_step > 60;
+  });
+  EXPECT_THAT(ctl({"status"}).out, HasSubstr("smaller mesh 2x2 of 2x4"));
+  write("mended.yaml", "like: t3k.yaml\nboards: []\n");
+  std::filesystem::rename(path("mended.yaml"), path("host.yaml"));
+  ASSERT_EQ(end_of(daemon), 0) << daemon_log();
+  EXPECT_THAT(causes("t3k"), ElementsAre("larger_mesh", "done"));
+  const std::vector<store::AttemptRow> both = attempts("t3k");
+  EXPECT_EQ(both.at(1).resume_step, both.at(0).last_step);
+  EXPECT_EQ(both.at(1).first_step, both.at(0).last_step + 1);
+  EXPECT_THAT(daemon_log(), HasSubstr("the full mesh of 2x4 is there again"));
+  EXPECT_EQ(loss_after("375"), undisturbed);
+}
+
+TEST_F(Meshes, AfterAResetTheBoardsRestAndWhatIsStillBrokenIsDoneWithout) {
+  ASSERT_EQ(end_of(start_daemon(
+                example("t3k", {host("t3k-dead-chip.yaml"), "reset_command=[/bin/true]",
+                                "board.rest_after_reset=50ms", "deadlines.settle=100ms"}))),
+            0)
+      << daemon_log();
+  EXPECT_THAT(daemon_log(),
+              ContainsRegex("leaving the boards of the mesh alone for 50 ms after their reset"
+                            ".*\n.*board 0100014511728a4c could not be reset"
+                            "(.*\n)+.*on a mesh of 2x2 instead of 2x4"));
+}
+
+// Of each of these cables one of two lanes is up.
+TEST_F(Meshes, LinksThatAreMissingSinceTheFirstStartAreNamedAndTooManyAreDoneWithout) {
+  const std::vector<std::pair<std::string, std::string>> cables{
+      {"L:14-15", "0100014511728a24/L:14-15"},
+      {"L:0-1", "0100014511728a4c/L:0-1"},
+      {"L:6-7", "0100014511728a37/L:6-7"}};
+  std::string text = read_file(SOURCE_FOLDER "/examples/hosts/t3k.yaml", 1 << 16).value();
+  const auto lose_a_lane = [&](const auto& cable) {
+    const std::string whole = "{from: \"" + cable.first + "\", to: \"" + cable.second + "\"}";
+    const auto one = [](const std::string& range, bool last) {
+      const std::size_t number = range.rfind(':') + 1;
+      const std::size_t dash = range.rfind('-');
+      return range.substr(0, number) +
+             (last ? range.substr(dash + 1) : range.substr(number, dash - number));
+    };
+    const auto lane = [&](bool last) {
+      return "{from: \"" + one(cable.first, last) + "\", to: \"" + one(cable.second, last) +
+             "\", up: " + (last ? "false" : "true") + "}";
+    };
+    const std::size_t at = text.find(whole);
+    ASSERT_NE(at, std::string::npos) << whole;
+    text.replace(at, whole.size(), lane(false) + "\n      - " + lane(true));
+    write("host.yaml", text);
+  };
+  const auto train = [&](const std::string& steps) {
+    return end_of(
+        start_daemon(example("t3k", {"training_config.steps=" + steps,
+                                     "device_config.host=" + path("host.yaml").string()})));
+  };
+  write("host.yaml", text);
+  ASSERT_EQ(train("20"), 0) << daemon_log();
+  lose_a_lane(cables[0]);
+  ASSERT_EQ(train("40"), 0) << daemon_log();
+  const std::string lost =
+      "its mesh of 2x4 has 19 of the 20 links that it had when it was first trained on; missing: "
+      "0100014511728a10/L:15 (WARP100 1) to 0100014511728a24/L:15 (WARP100 1)";
+  EXPECT_THAT(ctl({"events", "t3k"}).out, HasSubstr(lost));
+  EXPECT_THAT(ctl({"events", "t3k"}).out, Not(HasSubstr("2x2")));
+  lose_a_lane(cables[1]);
+  lose_a_lane(cables[2]);
+  ASSERT_EQ(train("60"), 0) << daemon_log();
+  EXPECT_THAT(ctl({"events", "t3k"}).out, HasSubstr("its mesh of 2x4 has 17 of the 20 links"));
+  EXPECT_THAT(ctl({"events", "t3k"}).out, HasSubstr("on a mesh of 2x2 instead of 2x4"));
+  EXPECT_THAT(causes("t3k"), ElementsAre("done", "done", "done"));
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ std::string detail_of(const json::object& row, const std::string& state, const C
   }
   std::string text = fmt::format("pid {}, uptime {}", int_or(row, "pid", 0),
                                  clock_duration(int_or(row, "uptime_ms", 0)));
+  if (const std::string smaller = clean(string_or(row, "smaller_mesh", "")); !smaller.empty()) {
+    text += fmt::format(", smaller mesh {}", smaller);
+  }
   const std::int64_t step = int_or(row, "last_step", 0);
   std::string reached = step > 0 ? fmt::format("step {}", step) : "";
   if (const std::int64_t target = int_or(row, "target_step", 0); step > 0 && target > 0) {

@@ -8,6 +8,8 @@
 
 #include "common/base/json/json.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
+#include "supervisor/daemon/boards/mesh_links.hpp"
+#include "supervisor/daemon/boards/smaller_mesh.hpp"
 #include "supervisor/decide/core/state.hpp"
 
 namespace trainward::daemon {
@@ -78,22 +80,64 @@ Result<Leases> take_leases(const std::vector<std::string>& boards, const Paths& 
   return leases;
 }
 
-core::BoardSet choose(const hwprobe::Report& report, const MeshWish& wish, const BoardPasts& pasts,
-                      const Paths& paths, BoardsFound& out) {
-  auto place = place_mesh(report, wish, pasts);
-  if (!place) return {{}, place.error().what};
+// The chips, with the leases of their boards unless they are only asked about.
+Result<MeshPlace> take_place(const hwprobe::Report& report, const BoardsWish& wish,
+                             const config::Mesh& mesh, const BoardPasts& pasts, const Paths& paths,
+                             Leases& out) {
+  auto place = place_mesh(report, {mesh, wish.mesh.others}, pasts);
+  if (!place || !wish.ours.empty()) return place;
   auto leases = take_leases(place->boards, paths);
-  if (!leases) return {{}, leases.error().message()};
-  out.leases = std::move(*leases);
-  core::BoardSet set{place->boards, ""};
+  if (!leases) return propagate(leases);
+  out = std::move(*leases);
+  return place;
+}
+
+core::BoardSet whole_mesh(const hwprobe::Report& report, const BoardsWish& wish,
+                          const BoardPasts& pasts, const Paths& paths, BoardsFound& out,
+                          bool& may_shrink) {
+  auto place = take_place(report, wish, wish.mesh.mesh, pasts, paths, out.leases);
+  if (!place) {
+    // What is only held by others is waited for.
+    may_shrink = place.error().kind == ErrorKind::permanent;
+    std::string refusal = place.error().what;
+    std::vector<std::string> found;
+    for (const hwprobe::Board& board : report.boards) found.push_back(board.serial);
+    const std::string lost = lost_boards(wish.known, found);
+    if (!lost.empty()) refusal += "; " + lost;
+    return {{}, std::move(refusal)};
+  }
+  const core::KnownMesh mesh{name_of(place->mesh), place->links};
+  LostLinks lost = lost_links(wish.known, mesh);
+  if (lost.too_many) {
+    may_shrink = true;
+    out.leases.clear();
+    return {{}, std::move(lost.words)};
+  }
+  core::BoardSet set{place->boards, "", mesh, std::move(lost.words)};
   out.place = std::move(*place);
   return set;
 }
 
+std::optional<core::SmallerSet> smaller_mesh(const hwprobe::Report& report, const BoardsWish& wish,
+                                             const BoardPasts& pasts, const Paths& paths,
+                                             const std::string& why, BoardsFound& out) {
+  for (const config::Mesh& mesh : wish.smaller) {
+    auto place = take_place(report, wish, mesh, pasts, paths, out.leases);
+    if (!place) continue;
+    core::SmallerSet set{place->boards,
+                         {name_of(mesh), name_of(wish.mesh.mesh), why, mesh.rows * mesh.columns},
+                         cost_of(mesh, wish.mesh.mesh)};
+    out.place = std::move(*place);
+    return set;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-BoardsFound boards_found(const Result<hwprobe::Report>& report, const std::optional<MeshWish>& wish,
-                         store::Store& store, const Paths& paths, WallTime now) {
+BoardsFound boards_found(const Result<hwprobe::Report>& report,
+                         const std::optional<BoardsWish>& wish, store::Store& store,
+                         const Paths& paths, WallTime now) {
   BoardsFound out;
   if (!report) {
     out.event.error = report.error().message();
@@ -105,7 +149,13 @@ BoardsFound boards_found(const Result<hwprobe::Report>& report, const std::optio
   if (!wish) return out;
   hwprobe::Report trusted = *report;
   std::erase_if(trusted.boards, [](const hwprobe::Board& b) { return !is_name(b.serial); });
-  out.event.set = choose(trusted, *wish, pasts_of(out.event, now), paths, out);
+  BoardPasts pasts = pasts_of(out.event, now);
+  for (const std::string& serial : wish->ours) pasts[serial].ours = true;
+  bool may_shrink = false;
+  out.event.set = whole_mesh(trusted, *wish, pasts, paths, out, may_shrink);
+  if (may_shrink && wish->ours.empty()) {
+    out.event.smaller = smaller_mesh(trusted, *wish, pasts, paths, out.event.set->refusal, out);
+  }
   return out;
 }
 

@@ -1,7 +1,9 @@
 #include "supervisor/daemon/boards/placement.hpp"
 
 #include <algorithm>
+#include <span>
 
+#include "hwprobe/topology/connectors.hpp"
 #include "hwprobe/topology/place.hpp"
 
 namespace trainward::daemon {
@@ -38,9 +40,31 @@ bool could_run(const Graph& graph, std::size_t chip) {
          (hwprobe::usable(own) || own == Verdict::busy || own == Verdict::unknown);
 }
 
+bool are_neighbours(const hwprobe::Placement& placement, std::size_t a, std::size_t b) {
+  const auto place_of = [&](std::size_t chip) {
+    return static_cast<std::size_t>(std::ranges::find(placement.chips, chip) -
+                                    placement.chips.begin());
+  };
+  const std::size_t first = std::min(place_of(a), place_of(b));
+  const std::size_t second = std::max(place_of(a), place_of(b));
+  if (second >= placement.chips.size()) return false;
+  const std::size_t columns = placement.shape.columns;
+  return second == first + columns || (second == first + 1 && second % columns != 0);
+}
+
+std::vector<std::string> names_of_links(const Graph& graph, const hwprobe::Placement& placement) {
+  std::vector<std::string> names;
+  for (const hwprobe::GraphLink& link : graph.links) {
+    if (link.state == hwprobe::LinkState::down) continue;
+    if (!are_neighbours(placement, link.from, link.to)) continue;
+    names.push_back(hwprobe::name_with_connectors(graph, std::span(&link, 1)));
+  }
+  return names;
+}
+
 MeshPlace to_place(const Graph& graph, const config::Mesh& mesh,
                    const hwprobe::Placement& placement) {
-  MeshPlace place{mesh, {}, {}};
+  MeshPlace place{mesh, {}, {}, names_of_links(graph, placement)};
   for (const std::size_t chip : placement.chips) {
     place.chips.push_back(graph.name(chip));
     const std::string& serial = graph.boards[graph.chips[chip].board].serial;
@@ -59,10 +83,12 @@ Result<MeshPlace> place_mesh(const hwprobe::Report& report, const MeshWish& wish
   hwprobe::Preferences preferences;
   for (const auto& [serial, past] : boards) {
     preferences.faults[serial] = past.stains;
-    if (past.taken) preferences.taken.insert(serial);
+    if (past.taken && !past.ours) preferences.taken.insert(serial);
   }
   for (const hwprobe::GraphBoard& board : graph.boards) {
-    if (board.verdict == Verdict::busy) preferences.taken.insert(board.serial);
+    const auto past = boards.find(board.serial);
+    const bool ours = past != boards.end() && past->second.ours;
+    if (board.verdict == Verdict::busy && !ours) preferences.taken.insert(board.serial);
   }
   const hwprobe::Usable usable = [&](const Graph& of, std::size_t chip) {
     const auto past = boards.find(of.boards[of.chips[chip].board].serial);

@@ -25,6 +25,7 @@ struct BoardPast {
   bool barred = false;      // in quarantine
   bool taken = false;       // another program works on it
   std::int64_t stains = 0;  // of two boards the one with fewer is preferred
+  bool ours = false;        // used by this program itself, so it counts as free
 };
 using BoardPasts = std::map<std::string, BoardPast, std::less<>>;  // by serial number
 
@@ -37,6 +38,7 @@ struct MeshPlace {
   config::Mesh mesh;
   std::vector<std::string> chips;
   std::vector<std::string> boards;  // serial numbers
+  std::vector<std::string> links;   // between neighbours, each by name, with its connectors
 };
 
 Result<MeshPlace> place_mesh(const hwprobe::Report& report, const MeshWish& wish,

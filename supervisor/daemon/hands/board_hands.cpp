@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/os/clock.hpp"
@@ -11,8 +12,23 @@
 #include "supervisor/daemon/boards/board_repair.hpp"
 #include "supervisor/daemon/boards/compile_ahead.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
+#include "supervisor/daemon/boards/smaller_mesh.hpp"
 
 namespace trainward::daemon {
+namespace {
+
+// A mesh of more is on several boards, whose links have to come up again.
+constexpr std::int64_t chips_of_one_board = 2;
+
+// Of our own worker, whose steps any mesh can share; none: the mesh is as it is.
+std::optional<StepWork> step_work(const config::Program& program) {
+  if (!program.command.empty()) return std::nullopt;
+  const auto training = get_object(program.worker, "training_config");
+  if (!training) return std::nullopt;
+  return StepWork{int_or(**training, "batch_size", 1), int_or(**training, "accumulation", 1)};
+}
+
+}  // namespace
 
 BoardHands::~BoardHands() { c_.services.mesh_wishes.forget(c_.name()); }
 
@@ -42,6 +58,8 @@ ProbeOrder BoardHands::probe_order() const {
 }
 
 void BoardHands::probe() {
+  if (core::has_worker(c_.session->state().stage)) return look_for_the_whole_mesh();
+  probe_.reset();  // the answer to a look at a mesh in use is no answer now
   leases_.clear();
   place_.reset();
   // They would make our own board look like somebody else's. What stays is said at the launch.
@@ -52,20 +70,45 @@ void BoardHands::probe() {
   });
 }
 
+// None: any one board will do.
+std::optional<BoardsWish> BoardHands::wish() const {
+  if (!c_.program.mesh) return std::nullopt;
+  const core::State& state = c_.session->state();
+  BoardsWish wish{{*c_.program.mesh, c_.services.mesh_wishes.of_others(c_.name())},
+                  {},
+                  state.boards.known_mesh,
+                  {}};
+  if (const auto work = step_work(c_.program)) {
+    wish.smaller = smaller_meshes(*c_.program.mesh, *work, c_.program.min_chips);
+  }
+  return wish;
+}
+
 void BoardHands::probe_now() {
+  probe_ = probe_boards(c_.services.loop, c_.services.paths, probe_order(), c_.services.store,
+                        [this](const Result<hwprobe::Report>& report) {
+                          if (report) report_ = *report;
+                          BoardsFound found = boards_found(report, wish(), c_.services.store,
+                                                           c_.services.paths, now().wall);
+                          place_ = std::move(found.place);
+                          leases_ = std::move(found.leases);
+                          c_.handle(std::move(found.event));
+                        });
+}
+
+// While a worker runs: what is known of its own boards stays, and nothing is taken.
+void BoardHands::look_for_the_whole_mesh() {
   probe_ = probe_boards(
       c_.services.loop, c_.services.paths, probe_order(), c_.services.store,
       [this](const Result<hwprobe::Report>& report) {
-        if (report) report_ = *report;
-        std::optional<MeshWish> wish;
-        if (c_.program.mesh) {
-          wish = MeshWish{*c_.program.mesh, c_.services.mesh_wishes.of_others(c_.name())};
+        std::optional<BoardsWish> asked = wish();
+        const core::Boards& boards = c_.session->state().boards;
+        if (asked) asked->ours.insert(boards.board);
+        for (const core::HeldBoard& held : boards.more_boards) {
+          if (asked) asked->ours.insert(held.serial);
         }
-        BoardsFound found =
-            boards_found(report, wish, c_.services.store, c_.services.paths, now().wall);
-        place_ = std::move(found.place);
-        leases_ = std::move(found.leases);
-        c_.handle(std::move(found.event));
+        c_.handle(
+            boards_found(report, asked, c_.services.store, c_.services.paths, now().wall).event);
       });
 }
 
@@ -110,6 +153,10 @@ void BoardHands::reset(const core::Repair& order) {
                   probe_order(),
                   report_};
   what.boards.insert(what.boards.end(), order.more.begin(), order.more.end());
+  const std::optional<config::Mesh>& mesh = c_.program.mesh;
+  if (mesh && mesh->rows * mesh->columns > chips_of_one_board) what.rest_ms = c_.program.rest_ms;
+  what.resting = [this](std::int64_t ms) { c_.handle(core::Settling{ms}); };
+  leases_.clear();  // of a place that was not taken
   // Held until it is done: another program may have taken a board meanwhile, or want it now.
   auto held = std::make_shared<std::vector<Fd>>();
   for (const std::string& serial : what.boards) {

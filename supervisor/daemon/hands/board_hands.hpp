@@ -36,6 +36,8 @@ class BoardHands {
 
  private:
   void probe_now();
+  void look_for_the_whole_mesh();
+  [[nodiscard]] std::optional<BoardsWish> wish() const;
   [[nodiscard]] ProbeOrder probe_order() const;
   void reset(const core::Repair& order);
   void purge(const std::string& serial);

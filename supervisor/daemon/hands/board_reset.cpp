@@ -109,16 +109,25 @@ void ResetOfBoards::run_command() {
   std::vector<std::string> argv;
   argv.reserve(order_.command.size());
   for (const foreign::Template& word : order_.command) argv.push_back(word.fill(values).text);
-  child_ = std::make_unique<ChildProcess>(
-      services_.loop, std::move(argv), order_.deadline_ms,
-      [this](const Result<ChildResult>& result) {
-        if (std::string error = failure(result); !error.empty()) {
-          return finish({std::move(error), ""});
-        }
-        if (++next_ < order_.boards.size()) return run_command();
-        reset_at_ = now().mono;
-        look([this](const Result<hwprobe::Report>& report) { after(report); });
-      });
+  child_ =
+      std::make_unique<ChildProcess>(services_.loop, std::move(argv), order_.deadline_ms,
+                                     [this](const Result<ChildResult>& result) {
+                                       if (std::string error = failure(result); !error.empty()) {
+                                         return finish({std::move(error), ""});
+                                       }
+                                       if (++next_ < order_.boards.size()) return run_command();
+                                       reset_at_ = now().mono;
+                                       rest();
+                                     });
+}
+
+void ResetOfBoards::rest() {
+  const auto look_after = [this] {
+    look([this](const Result<hwprobe::Report>& report) { after(report); });
+  };
+  if (order_.rest_ms == 0) return look_after();
+  timer_.after(order_.rest_ms, look_after);
+  order_.resting(order_.rest_ms);
 }
 
 void ResetOfBoards::after(const Result<hwprobe::Report>& report) {

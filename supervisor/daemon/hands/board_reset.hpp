@@ -33,6 +33,9 @@ struct ResetOrder {
   ProbeOrder probe;
   // What is known from before the trouble, best of all from when a program was placed on them.
   std::optional<hwprobe::Report> known;
+  // Between the reset and the first look: links to other boards are not asked while they come up.
+  std::int64_t rest_ms = 0;
+  std::function<void(std::int64_t rest_ms)> resting = {};  // it begins
 };
 
 struct ResetOutcome {
@@ -55,6 +58,7 @@ class ResetOfBoards {
   void look(std::function<void(Result<hwprobe::Report>)> then);
   void before(const Result<hwprobe::Report>& report);
   void run_command();
+  void rest();
   void after(const Result<hwprobe::Report>& report);
   void finish(ResetOutcome outcome);
   [[nodiscard]] std::string bus_id_of(const std::string& serial) const;

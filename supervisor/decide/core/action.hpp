@@ -88,6 +88,8 @@ struct RecordCheckpoint {
 };
 
 // ---- side effects ----
+// Also while a worker runs on a smaller mesh, whose boards count as free then; answered by
+// ProbeFinished.
 struct Probe {};
 // Before the next attempt; answered by Repaired.
 struct Repair {

@@ -58,4 +58,16 @@ bool add_service(BoardRecord& board, const Quarantine& rules, WallTime now) {
   return true;
 }
 
+std::int64_t pause_ms(const Growth& growth, std::int64_t first_ms) {
+  std::int64_t pause = std::max<std::int64_t>(first_ms, 1);
+  for (int i = 0; i < growth.failures && pause < day_ms; ++i) pause *= 2;
+  return std::min(pause, std::max(first_ms, day_ms));
+}
+
+void lose(Growth& growth, WallTime now) {
+  if (growth.moved_wall_ms == WallTime{}) return;
+  growth.failures = now - growth.moved_wall_ms < day_ms ? growth.failures + 1 : 0;
+  growth.moved_wall_ms = {};
+}
+
 }  // namespace trainward::core

@@ -7,10 +7,12 @@
 
 #include <boost/describe.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/time.hpp"
+#include "supervisor/decide/core/plan.hpp"
 #include "supervisor/decide/core/policy.hpp"
 
 namespace trainward::core {
@@ -33,6 +35,40 @@ struct HeldBoard {
   friend bool operator==(const HeldBoard&, const HeldBoard&) = default;
 };
 BOOST_DESCRIBE_STRUCT(HeldBoard, (), (serial, record))
+
+// For a program that runs on less than the mesh it is configured for.
+struct SmallerMesh {
+  std::string shape;  // "2x2"
+  std::string full;   // "2x4"
+  std::string why;    // what the full one lacks, in words
+  std::int64_t chips = 0;
+  friend bool operator==(const SmallerMesh&, const SmallerMesh&) = default;
+};
+BOOST_DESCRIBE_STRUCT(SmallerMesh, (), (shape, full, why, chips))
+
+// What a mesh had when it was last whole: what is missing later is named by it.
+struct KnownMesh {
+  std::string shape;               // "2x4"; empty: none is known
+  std::vector<std::string> links;  // those between neighbours, by name, with their connectors
+  bool proven = false;             // a step was done on it
+  friend bool operator==(const KnownMesh&, const KnownMesh&) = default;
+};
+BOOST_DESCRIBE_STRUCT(KnownMesh, (), (shape, links, proven))
+
+// The way back from a smaller mesh to the full one.
+struct Growth {
+  int failures = 0;                      // in a row: the full one was lost again within a day
+  WallTime moved_wall_ms;                // the newest way back; 0: none, or it has failed
+  std::optional<MonoTime> look_mono_ms;  // when to look for it; none: not while nothing runs
+  PlanMemory plan;                       // where the full one stood on its ladder
+  friend bool operator==(const Growth&, const Growth&) = default;
+};
+BOOST_DESCRIBE_STRUCT(Growth, (), (failures, moved_wall_ms, look_mono_ms, plan))
+
+// For how long the full mesh is not looked for; doubled by each failure, up to a day.
+[[nodiscard]] std::int64_t pause_ms(const Growth& growth, std::int64_t first_ms);
+// The full mesh does not fit now.
+void lose(Growth& growth, WallTime now);
 
 // Of two boards the one with fewer stains is the better one.
 [[nodiscard]] std::int64_t stains(const BoardRecord& board);

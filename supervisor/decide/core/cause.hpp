@@ -29,6 +29,7 @@ enum class Cause : std::uint8_t {
   try_again,
   planned_restart,
   memory_leak,
+  larger_mesh,
   // ---- what crash rules may name, a root before what follows from it
   disk,
   firmware,
@@ -118,7 +119,7 @@ struct CauseFacts {
   int exit_status = exit_code::try_again;
 };
 
-inline constexpr std::array<CauseFacts, 32> causes{{
+inline constexpr std::array<CauseFacts, 33> causes{{
     {.cause = Cause::none, .name = "", .words = "nothing is known yet"},
     {.cause = Cause::done, .name = "done", .words = "it finished its work", .then = Then::rest},
     {.cause = Cause::stopped, .name = "stopped", .words = "it was asked to", .then = Then::rest},
@@ -134,6 +135,10 @@ inline constexpr std::array<CauseFacts, 32> causes{{
      .name = "memory_leak",
      .words = "its memory grew steadily, and it was restarted before the host's was used up",
      .advice = "find what the program keeps in memory and never gives back",
+     .then = Then::at_once},
+    {.cause = Cause::larger_mesh,
+     .name = "larger_mesh",
+     .words = "the boards of its full mesh were there again, so it was moved back to them",
      .then = Then::at_once},
     {.cause = Cause::disk,
      .name = "disk",

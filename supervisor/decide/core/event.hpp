@@ -52,14 +52,27 @@ struct BoardFound {
 struct BoardSet {
   std::vector<std::string> serials;  // in the order of the mesh; empty: it is refused
   std::string refusal;               // what is missing, or who holds it
+  KnownMesh mesh = {};               // that it forms
+  std::string lacks = {};            // what of the mesh it was once is missing, and not needed
   friend bool operator==(const BoardSet&, const BoardSet&) = default;
+};
+// In place of one that is refused, and not merely for what others hold: the largest that there is.
+struct SmallerSet {
+  std::vector<std::string> serials;
+  SmallerMesh mesh;
+  std::string cost;  // how much slower it is: "a step takes about 2 times as long"
 };
 struct ProbeFinished {
   std::vector<BoardFound> boards;
   std::string error;                 // the probe itself failed
   std::optional<BoardSet> set = {};  // none: any one usable board will do
+  std::optional<SmallerSet> smaller = {};
 };
 
+// Of a repair that goes on: boards that were reset are left alone for a while.
+struct Settling {
+  std::int64_t for_ms = 0;
+};
 // A repair is over.
 struct Repaired {
   Remedy repair = Remedy::retry;
@@ -208,7 +221,7 @@ struct TimerFired {};
 
 using Event =
     std::variant<StartRequested, StopRequested, RestartRequested, DaemonStarted, ProbeFinished,
-                 Repaired, CheckpointSelected, NotReady, CheckpointRejected, LaunchFailed,
+                 Settling, Repaired, CheckpointSelected, NotReady, CheckpointRejected, LaunchFailed,
                  WorkerStarted, PhaseEntered, Resumed, StepDone, DevicesTold, CheckpointReported,
                  Evaluated, TargetTold, Noticed, Alive, ActivitySeen, MemorySample, HostFact,
                  Unkillable, CheckpointVerified, Outlived, WorkerExited, AttemptLost, Adopted,

@@ -1,5 +1,7 @@
 #include "supervisor/decide/core/need.hpp"
 
+#include "common/base/text.hpp"
+
 namespace trainward::core {
 namespace {
 
@@ -58,6 +60,9 @@ json::object plight_of(const State& state, Time now) {
       {"held", json::object{{"snag", to_string(held.snag)}, {"from_ms", held.from.ms}}}};
   if (state.stage == Stage::backoff && state.watch.deadline_mono_ms) {
     plight["waits_until_ms"] = now.wall.ms + (*state.watch.deadline_mono_ms - now.mono);
+  }
+  if (const auto& smaller = state.boards.smaller; smaller && has_worker(state.stage)) {
+    plight["smaller_mesh"] = fmt::format("{} of {}", smaller->shape, smaller->full);
   }
   return plight;
 }

@@ -68,7 +68,7 @@ Held held_by(const State& state);
 // The same, once it is time for somebody to act.
 Snag snag_at(const State& state, WallTime now);
 // For readers who know nothing of the core, kept beside the state: {"held":{"snag":…,"from_ms":…}},
-// and while it waits "waits_until_ms".
+// while it waits "waits_until_ms", and on a smaller mesh "smaller_mesh": "2x2 of 2x4".
 json::object plight_of(const State& state, Time now);
 
 enum class Need : std::uint8_t {

@@ -21,7 +21,12 @@ std::vector<Plan> plan_ladder(const Shrinking& shrinking) {
     plan.recompute = true;
     ladder.push_back(plan);
   }
-  while (shrinking.accumulate && plan.batch > 1 && plan.batch % 2 == 0) {
+  const auto can_split = [&] {
+    const std::int64_t devices = std::max<std::int64_t>(shrinking.devices, 1);
+    const bool shared = plan.batch % devices == 0;  // else whole batches are dealt out
+    return plan.batch > 1 && plan.batch % 2 == 0 && (!shared || plan.batch / 2 % devices == 0);
+  };
+  while (shrinking.accumulate && can_split()) {
     plan.batch /= 2;
     plan.accumulation *= 2;
     ladder.push_back(plan);

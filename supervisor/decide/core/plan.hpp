@@ -2,7 +2,8 @@
 //
 // Plans form a ladder from the configured work to the least memory the worker can do with:
 // recompute activations, then split the batch in halves, then halve the block. A rung keeps the
-// effective batch (batch × accumulation) as long as it can.
+// effective batch (batch × accumulation) as long as it can. A batch is not split below the number
+// of devices that share it: that would leave each of them with as much.
 #pragma once
 
 #include <boost/describe.hpp>

@@ -62,6 +62,8 @@ struct Shrinking {
   std::int64_t min_block = 0;  // never below
   bool recompute = false;      // can recompute activations
   bool accumulate = false;     // can split a batch and add up the gradients
+  // That share each batch, as its mesh says. Not described: the mesh is told elsewhere already.
+  std::int64_t devices = 1;
   friend bool operator==(const Shrinking&, const Shrinking&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Shrinking, (), (batch, block, min_block, recompute, accumulate))
@@ -95,12 +97,13 @@ using ExitCodes = std::vector<int>;
 
 struct Policy {
   Autorestart autorestart = Autorestart::unexpected;
-  Step target_step;          // the run's last; 0: unknown
-  bool needs_board = false;  // probe first, and run only on a board found usable
-  bool can_reset = false;    // the operator has configured a reset command
-  bool watch_cpu = false;    // CPU time counts as progress of training: nothing else is to be seen
-  bool speaks = true;        // says something within deadlines.start, or it hangs
-  bool foreign = false;      // only looked at: what it says may come late and in bursts
+  Step target_step;                      // the run's last; 0: unknown
+  bool needs_board = false;              // probe first, and run only on a board found usable
+  bool can_reset = false;                // the operator has configured a reset command
+  std::int64_t grow_after_ms = 600'000;  // on a smaller mesh, until the full one is looked for
+  bool watch_cpu = false;  // CPU time counts as progress of training: nothing else is to be seen
+  bool speaks = true;      // says something within deadlines.start, or it hangs
+  bool foreign = false;    // only looked at: what it says may come late and in bursts
   bool told_to_resume = true;     // otherwise the program itself finds where to go on, if it does
   bool keeps_checkpoints = true;  // otherwise steps, or ten minutes of life, are progress
   bool saves_when_asked = true;   // asked to end, it writes a checkpoint before it exits

@@ -59,10 +59,13 @@ bool from_string(std::string_view name, Stage& stage) {
 }
 
 std::optional<MonoTime> next_timer(const State& state) {
-  const std::optional<MonoTime> deadline = state.watch.deadline_mono_ms;
-  const std::optional<MonoTime> look = state.watch.activity.next_mono_ms;
-  if (!deadline || !look) return deadline ? deadline : look;
-  return std::min(*deadline, *look);
+  std::optional<MonoTime> next;
+  for (const std::optional<MonoTime>& at :
+       {state.watch.deadline_mono_ms, state.watch.activity.next_mono_ms,
+        state.boards.growth.look_mono_ms}) {
+    if (at && (!next || *at < *next)) next = at;
+  }
+  return next;
 }
 
 }  // namespace trainward::core

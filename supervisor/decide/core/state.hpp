@@ -219,9 +219,14 @@ struct Boards {
   std::string board;  // serial of the (first) one; empty without one
   BoardRecord board_record;
   std::vector<HeldBoard> more_boards;  // of a program that runs on several
+  std::optional<SmallerMesh> smaller;  // none: all that is configured
+  Growth growth;
+  KnownMesh known_mesh;
+  std::string mesh_lacks;  // what was last told to be missing, and not needed
   friend bool operator==(const Boards&, const Boards&) = default;
 };
-BOOST_DESCRIBE_STRUCT(Boards, (), (board, board_record, more_boards))
+BOOST_DESCRIBE_STRUCT(Boards, (),
+                      (board, board_record, more_boards, smaller, growth, known_mesh, mesh_lacks))
 
 struct State {
   Stage stage = Stage::stopped;
@@ -246,6 +251,13 @@ BOOST_DESCRIBE_STRUCT(State, (),
 // The run's last step: what the worker has told, which knows its data, else what is configured.
 inline Step target_of(const State& state, Step configured) {
   return state.current.target_step ? state.current.target_step : configured;
+}
+
+// What can be done to need less memory on the mesh that it has.
+inline Shrinking shrinking_of(const State& state, const Policy& policy) {
+  Shrinking shrinking = policy.shrinking;
+  if (state.boards.smaller) shrinking.devices = state.boards.smaller->chips;
+  return shrinking;
 }
 
 // When the shell has to feed TimerFired; none: not at all.

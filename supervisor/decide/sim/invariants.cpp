@@ -122,7 +122,9 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
                (ended.remedy == core::Remedy::stop && state.next.below);
   const bool broke = ended.cause == core::Cause::nan || ended.cause == core::Cause::loss_spike;
   if (broke && goes_back_) trouble_from_ = state.history.trouble_step;
-  const bool counts = ended.cause != core::Cause::stopped || verified_here_;
+  const bool our_wish =
+      ended.cause == core::Cause::stopped || ended.cause == core::Cause::larger_mesh;
+  const bool counts = !our_wish || verified_here_;
   if (counts) barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
   if (counts && !verified_here_) ++barren_in_all_;
   // A start by hand is a new budget of patience.

@@ -19,6 +19,9 @@ struct EventWords {
     for (const auto& board : e.boards) text += fmt::format(" {} {}", board.serial, board.verdict);
     return e.error.empty() ? text : text + " " + e.error;
   }
+  std::string operator()(const core::Settling& e) const {
+    return fmt::format("settling for {} ms", e.for_ms);
+  }
   std::string operator()(const core::Repaired& e) const {
     return fmt::format("{} done {}", to_string(e.repair), e.error);
   }

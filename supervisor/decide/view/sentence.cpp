@@ -199,6 +199,8 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms, bool daemon_r
 
   std::string text = beginning(row, shown, now_ms);
   if (shown.shown == Shown::running) {
+    const std::string smaller = said(string_or(row, "smaller_mesh", ""), longest_name);
+    if (!smaller.empty()) text += fmt::format(" on a smaller mesh ({})", smaller);
     text += ", " + progress(row);
   } else {
     if (shown.over) text = with(std::move(text), " at ", place(row));

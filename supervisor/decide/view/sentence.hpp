@@ -34,7 +34,7 @@ struct Sentence {
 
 // `row`: of GET /v1/programs; what is missing in it is left out. Also taken where they are there:
 // `effective_share` (of the whole run), `cause` (why the newest attempt that ended did), `snag` and
-// `snag_from_ms` (core/need.hpp), `waits_until_ms`.
+// `snag_from_ms`, `waits_until_ms`, `smaller_mesh` (core/need.hpp).
 //
 //   "RUNNING for 3 h, step 41,200 of 50,000, loss 2.310, effective 87 %; nothing to do."
 //   "FATAL for 2 h at step 41,200 of 50,000: the disk is full; your action is needed."

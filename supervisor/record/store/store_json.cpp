@@ -16,6 +16,7 @@ void put_plight(json::object& row) {
   row["snag"] = held ? string_or(**held, "snag", "") : "";
   row["snag_from_ms"] = held ? int_or(**held, "from_ms", 0) : 0;
   row["waits_until_ms"] = int_or(known, "waits_until_ms", 0);
+  row["smaller_mesh"] = string_or(known, "smaller_mesh", "");
 }
 
 Result<json::object> Store::figures_json(const std::string& program) const {

@@ -18,7 +18,8 @@ bool possible(Remedy remedy, const State& state, const Policy& policy) {
     case Remedy::reset_board:
       return policy.can_reset;
     case Remedy::shrink_plan:
-      return state.next.plan.rung + 1 < static_cast<int>(plan_ladder(policy.shrinking).size());
+      return state.next.plan.rung + 1 <
+             static_cast<int>(plan_ladder(shrinking_of(state, policy)).size());
     case Remedy::older_checkpoint:
       return state.current.resume_step || state.history.kept_step ||
              finds_its_own_checkpoint(policy);

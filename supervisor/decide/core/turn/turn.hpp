@@ -1,8 +1,9 @@
 // One event of one program: the state before it, the state after it, and what is to be done.
 //
 // Private to the core; step() is its only user. The handlers are grouped by who speaks: the
-// operator (turn_operator.cpp), the way to a worker (turn_launch.cpp), the worker
-// (turn_worker.cpp), its end (turn_end.cpp), the clock and the machine (turn_time.cpp).
+// operator (turn_operator.cpp), the way to a worker (turn_launch.cpp) and its boards
+// (turn_boards.cpp), the worker (turn_worker.cpp), its end (turn_end.cpp), the clock and the
+// machine (turn_time.cpp).
 #pragma once
 
 #include <string>
@@ -28,6 +29,7 @@ class Turn {
 
   // ---- the way to a worker ----
   void on(const ProbeFinished& e);
+  void on(const Settling& e);
   void on(const Repaired& e);
   void on(const CheckpointSelected& e);
   void on(const NotReady& e);
@@ -79,6 +81,11 @@ class Turn {
   void wait_for_board(const ProbeFinished& probe);
   [[nodiscard]] const BoardFound* cleanest_board(const ProbeFinished& probe) const;
   bool take_boards(const ProbeFinished& probe);
+  bool take_set(const ProbeFinished& probe, const std::vector<std::string>& serials);
+  void take_whole_mesh(const ProbeFinished& probe);
+  bool take_smaller(const ProbeFinished& probe);
+  void look_for_growth_if_due();
+  void grow_if_possible(const ProbeFinished& probe);
   void drop_boards();
   [[nodiscard]] std::vector<std::string> more_serials() const;
   [[nodiscard]] std::string board_names() const;  // "board A", "boards A, B"
@@ -112,6 +119,7 @@ class Turn {
   void kill_hung(std::int64_t silent_ms);
   void plan_restart_if_due();
   [[nodiscard]] bool safe_to_restart() const;
+  [[nodiscard]] bool in_last_step() const;
   [[nodiscard]] bool resumes_near(Step first) const;
   void kill_stopping(const std::string& why);
 

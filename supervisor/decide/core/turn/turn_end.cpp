@@ -118,9 +118,10 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       next.repairs.push_back(remedy);
       break;
     case Remedy::shrink_plan:
-      if (shrink(next.plan, policy_.shrinking, now_.wall)) {
+      if (const Shrinking shrinking = shrinking_of(state_, policy_);
+          shrink(next.plan, shrinking, now_.wall)) {
         note("plan", fmt::format("a smaller plan, {} of {}", next.plan.rung + 1,
-                                 plan_ladder(policy_.shrinking).size()));
+                                 plan_ladder(shrinking).size()));
       }
       break;
     case Remedy::older_checkpoint:
@@ -190,6 +191,7 @@ void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
   if (state_.stage == Stage::saving) leave_saving();
   note("exit", verdict.sentence);
   ended.pid = 0;
+  state_.boards.growth.look_mono_ms.reset();
   history.last_cause = verdict.cause;
   history.disk_refused = verdict.cause == Cause::disk;
   const bool asked_for = ended.halt;
@@ -199,7 +201,8 @@ void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
   const bool advanced = made_progress();
   // What is done after a clean end is no replay, whatever a program restarts by itself.
   if (!policy_.told_to_resume && verdict.cause == Cause::done) history.highest_step = {};
-  if (verdict.cause != Cause::stopped || advanced) charge(advanced);
+  const bool our_wish = verdict.cause == Cause::stopped || verdict.cause == Cause::larger_mesh;
+  if (!our_wish || advanced) charge(advanced);
   const auto as_fault = [&](Cause cause) {
     return Fault{cause, standing_at(state_), ended.last_step - began_after(), lived_ms(),
                  state_.next.plan.rung};

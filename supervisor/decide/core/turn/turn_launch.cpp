@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "common/base/text.hpp"
@@ -9,19 +8,6 @@
 #include "supervisor/decide/core/turn/turn.hpp"
 
 namespace trainward::core {
-namespace {
-
-std::string describe(const BoardFound& board, WallTime now) {
-  if (quarantined(board.record, now)) {
-    return fmt::format("{} in quarantine for {}: {}", board.serial,
-                       human_duration(board.record.quarantined_until_wall_ms - now),
-                       board.record.reason);
-  }
-  return fmt::format("{} {}: {}", board.serial, board.verdict, board.evidence);
-}
-
-}  // namespace
-
 void Turn::begin_attempt(const std::string& why) {
   if (state_.attempt > 0) {
     note("state", "next attempt: " + why);
@@ -37,6 +23,7 @@ void Turn::next_repair() {
   ++state_.attempt;
   if (!policy_.needs_board) {
     drop_boards();
+    state_.boards.smaller.reset();
     return select_checkpoint();
   }
   enter(Stage::probing, "looking for a healthy board");
@@ -85,126 +72,6 @@ void Turn::on(const Repaired& e) {
   next_repair();
 }
 
-void Turn::report_board(const BoardFound& board) {
-  const bool held = quarantined(board.record, now_.wall);
-  const std::string verdict = held ? "quarantine" : board.verdict;
-  std::string& known = state_.history.boards[board.serial];
-  if (known == verdict) return;
-  known = verdict;
-  if (!held && board.usable) {
-    note("board", fmt::format("board {} is usable: {}{}", board.serial, board.verdict,
-                              board.record.probation ? ", on probation" : ""));
-  } else {
-    note("board", fmt::format("board {} refused: {}", board.serial,
-                              describe(board, now_.wall).substr(board.serial.size() + 1)));
-  }
-}
-
-void Turn::on(const ProbeFinished& e) {
-  if (state_.stage != Stage::probing) return;
-  for (const BoardFound& board : e.boards) report_board(board);
-  if (!e.error.empty() || !take_boards(e)) return wait_for_board(e);
-  state_.history.rungs.erase(Cause::no_board);
-  state_.history.without_board_since.reset();
-  select_checkpoint();
-}
-
-// The first of equals; nullptr if there are no candidates.
-const BoardFound* Turn::cleanest_board(const ProbeFinished& probe) const {
-  const BoardFound* chosen = nullptr;
-  for (const BoardFound& board : probe.boards) {
-    if (!board.usable || quarantined(board.record, now_.wall)) continue;
-    if (chosen == nullptr || stains(board.record) < stains(chosen->record)) chosen = &board;
-  }
-  return chosen;
-}
-
-// False: there is no board to take, or not every board that the program is to have.
-bool Turn::take_boards(const ProbeFinished& probe) {
-  std::vector<const BoardFound*> taken;
-  if (!probe.set) {
-    if (const BoardFound* chosen = cleanest_board(probe)) taken.push_back(chosen);
-  } else {
-    for (const std::string& serial : probe.set->serials) {
-      const auto found = std::find_if(
-          probe.boards.begin(), probe.boards.end(),
-          [&](const BoardFound& board) { return board.serial == serial && board.usable; });
-      if (found == probe.boards.end()) return false;
-      taken.push_back(&*found);
-    }
-  }
-  if (taken.empty()) return false;
-  drop_boards();
-  state_.boards.board = taken.front()->serial;
-  state_.boards.board_record = taken.front()->record;
-  for (std::size_t i = 1; i < taken.size(); ++i) {
-    state_.boards.more_boards.push_back({taken[i]->serial, taken[i]->record});
-  }
-  return true;
-}
-
-void Turn::drop_boards() {
-  state_.boards.board.clear();
-  state_.boards.more_boards.clear();
-}
-
-std::vector<std::string> Turn::more_serials() const {
-  std::vector<std::string> serials;
-  for (const HeldBoard& held : state_.boards.more_boards) serials.push_back(held.serial);
-  return serials;
-}
-
-std::string Turn::board_names() const {
-  std::string names =
-      (state_.boards.more_boards.empty() ? "board " : "boards ") + state_.boards.board;
-  for (const HeldBoard& held : state_.boards.more_boards) names += ", " + held.serial;
-  return names;
-}
-
-// No board is not an attempt: nothing was launched, so no budget is charged but patience is.
-void Turn::wait_for_board(const ProbeFinished& probe) {
-  Wait wait{"board", "no board found", "no board found"};
-  if (!probe.error.empty()) {
-    wait = {"probe", probe.error, "the probe failed: " + probe.error};
-  } else if (probe.set && !probe.set->refusal.empty()) {
-    // Whom it waits for may change with each look.
-    wait = {"placement", "no place to run", "no place to run: " + probe.set->refusal};
-  } else if (!probe.boards.empty()) {
-    wait = {"board", "no usable board", "no usable board: "};
-    for (const BoardFound& board : probe.boards) {
-      if (&board != &probe.boards.front()) wait.why += "; ";
-      wait.why += describe(board, now_.wall);
-    }
-  }
-  // What another program works on comes free without anybody's help.
-  const bool in_use = std::ranges::any_of(probe.boards, &BoardFound::in_use);
-  std::optional<WallTime>& since = state_.history.without_board_since;
-  if (in_use) {
-    since.reset();
-  } else if (!since) {
-    since = now_.wall;
-  }
-  state_.history.last_cause = Cause::no_board;
-  const int looks = ++state_.history.rungs[Cause::no_board];
-  // A reset brings back what only hangs. Tried after 1, 2, 4, 8, … looks in vain, one broken board
-  // after the other: a dead board must neither be reset for ever nor keep the others from it.
-  std::vector<const BoardFound*> broken;
-  for (const BoardFound& board : probe.boards) {
-    if (!board.usable && !board.in_use) broken.push_back(&board);
-  }
-  const auto look = static_cast<std::uint32_t>(looks);
-  if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
-    const auto turn = static_cast<std::size_t>(std::countr_zero(look));
-    give_number_back();
-    drop_boards();
-    state_.boards.board = broken.at(turn % broken.size())->serial;
-    state_.next.repairs.push_back(Remedy::reset_board);
-    note("board", wait.why);
-    return next_repair();
-  }
-  begin_later(Cause::no_board, looks, wait);
-}
-
 void Turn::select_checkpoint() {
   std::string doing = "looking for the newest verified checkpoint";
   if (!policy_.told_to_resume) {
@@ -220,7 +87,7 @@ void Turn::select_checkpoint() {
 }
 
 Plan Turn::plan_attempt() const {
-  const auto ladder = plan_ladder(policy_.shrinking);
+  const auto ladder = plan_ladder(shrinking_of(state_, policy_));
   const auto rung =
       std::min<std::size_t>(static_cast<std::size_t>(state_.next.plan.rung), ladder.size() - 1);
   Plan plan = ladder.at(rung);
@@ -286,6 +153,10 @@ void Turn::on(const CheckpointSelected& e) {
   if (probe_up(next.plan, now_.wall)) {
     note("plan", "trying the next larger plan again");
   }
+  Boards& boards = state_.boards;
+  if (boards.smaller) {
+    boards.growth.look_mono_ms = now_.mono + pause_ms(boards.growth, policy_.grow_after_ms);
+  }
   enter(Stage::launching, "launching");
   act(RecordAttemptBegun{state_.attempt, policy_.told_to_resume});
   std::string from = ", from the beginning";
@@ -297,9 +168,12 @@ void Turn::on(const CheckpointSelected& e) {
   } else if (!e.path.empty()) {
     from = fmt::format(", resuming from step {}", e.step);
   }
-  note("launch", fmt::format("attempt {}{}{}", state_.attempt,
-                             state_.boards.board.empty() ? "" : " on " + board_names(), from));
-  act(Launch{state_.attempt, state_.boards.board, state_.current.resume_from, plan_attempt(),
+  std::string on = boards.board.empty() ? "" : " on " + board_names();
+  if (boards.smaller) {
+    on += fmt::format(", a mesh of {} instead of {}", boards.smaller->shape, boards.smaller->full);
+  }
+  note("launch", fmt::format("attempt {}{}{}", state_.attempt, on, from));
+  act(Launch{state_.attempt, boards.board, state_.current.resume_from, plan_attempt(),
              more_serials()});
 }
 

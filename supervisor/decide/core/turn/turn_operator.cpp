@@ -35,6 +35,11 @@ void Turn::on(const StartRequested& e) {
     state_.history.disk_refused = false;
     state_.history.missing_file.clear();
     state_.history.without_board_since.reset();
+    if (!e.by.empty()) {
+      // Somebody has looked at the host: what it has now is what it is to have.
+      state_.boards.growth = {};
+      state_.boards.known_mesh = {};
+    }
   }
   begin_attempt(e.anew ? "start requested" + by_whom(e.by) : "the daemon is back");
 }

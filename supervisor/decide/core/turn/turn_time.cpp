@@ -16,6 +16,7 @@ constexpr std::int64_t asleep_ms = 30'000;
 }  // namespace
 
 void Turn::on(const TimerFired& /*e*/) {
+  look_for_growth_if_due();
   Activity& activity = state_.watch.activity;
   std::optional<MonoTime>& deadline = state_.watch.deadline_mono_ms;
   if (activity.next_mono_ms && now_.mono >= *activity.next_mono_ms && listening()) {

@@ -50,6 +50,9 @@ void Turn::on(const StepDone& e) {
       return on(Resumed{e.step - 1});
     }
     attempt.first_step = e.step;
+    if (KnownMesh& mesh = state_.boards.known_mesh; !mesh.links.empty() && !state_.boards.smaller) {
+      mesh.proven = true;
+    }
     if (!policy_.told_to_resume) notice_resume(e.step);
   } else if (watch.step_began_mono_ms && e.step > attempt.last_step && told_at_ == now_) {
     // A record that came too late says nothing about how long its step took.
@@ -137,14 +140,17 @@ bool Turn::safe_to_restart() const {
   return policy_.saves_when_asked || state_.history.kept_step == state_.current.last_step;
 }
 
+bool Turn::in_last_step() const {
+  const Step target = target_of(state_, policy_.target_step);
+  return target && state_.current.last_step + 1 >= target;
+}
+
 void Turn::plan_restart_if_due() {
   // Now and then the pattern is put to the test: the leak may be gone.
   constexpr std::int64_t retest = 16;
   const std::int64_t survived = state_.current.last_step - began_after();
   if (survived < 2 || state_.history.planned_restarts >= retest) return;
-  const Step target = target_of(state_, policy_.target_step);
-  const bool in_last_step = target && state_.current.last_step + 1 >= target;
-  if (in_last_step) return;
+  if (in_last_step()) return;
   const auto limit = regular_limit(state_.history.faults);
   // One step early: the worker is in the next one when it hears of it.
   if (!limit || survived + 1 != *limit || !safe_to_restart()) return;

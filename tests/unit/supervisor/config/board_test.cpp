@@ -56,6 +56,32 @@ TEST_F(ConfigBoard, OurWorkerNeedsAsManyChipsAsItDrivesDevices) {
       ElementsAre(HasSubstr("is 4 x 2, and device_config.mesh_shape is 2 x 4; leave it out")));
 }
 
+TEST_F(ConfigBoard, HowASmallerMeshIsAllowed) {
+  const std::string own =
+      "    device_config: {mesh_shape: [2, 4], enable_ddp: true, plugin: sim_n300}\n"
+      "    training_config: {batch_size: 8}\n    board: ";
+  const Program usual = program(own + "{}\n");
+  EXPECT_EQ(usual.min_chips, 1);
+  EXPECT_EQ(policy_of(usual).grow_after_ms, 600'000);
+  EXPECT_FALSE(to_json(usual).contains("min_chips")) << "as it was in earlier versions";
+  const Program strict = program(own + "{min_chips: 8, grow_after: 1h}\n");
+  EXPECT_EQ(strict.min_chips, 8);
+  EXPECT_EQ(policy_of(strict).grow_after_ms, 3'600'000);
+  EXPECT_NE(strict.digest, usual.digest);
+  EXPECT_THAT(problems("programs:\n  a: {command: [x], board: {min_chips: 2}}\n"),
+              ElementsAre(HasSubstr("min_chips")));
+  EXPECT_THAT(problems("programs:\n  a:\n" + own + "{min_chips: 33}\n"), SizeIs(1));
+}
+
+TEST_F(ConfigBoard, BoardsOfAMeshRestAfterAReset) {
+  const std::string own = "    device_config: {plugin: sim_n300, host: host.yaml}\n";
+  EXPECT_EQ(program("    command: [x]\n    board: {mesh_shape: [2, 2]}\n").rest_ms, 30'000);
+  EXPECT_EQ(program("    command: [x]\n    board: {host: host.yaml}\n").rest_ms, 0);
+  EXPECT_EQ(program(own).rest_ms, 0) << "a described host";
+  EXPECT_EQ(program(own + "    board: {}\n").rest_ms, 0);
+  EXPECT_EQ(program("    command: [x]\n    board: {rest_after_reset: 1min}\n").rest_ms, 60'000);
+}
+
 TEST_F(ConfigBoard, MeshesThatCannotBeAreRefused) {
   for (const char* mesh : {"[0, 1]", "[1]", "[1, 2, 3]", "[8, 8]", "[33, 1]", "2x2", "[a, b]", "[]",
                            "[-1, -1]", "[9223372036854775807, 2]"}) {

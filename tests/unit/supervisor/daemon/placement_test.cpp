@@ -15,6 +15,8 @@ using hwprobe::Verdict;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 hwprobe::Board n300(const std::string& serial) {
   hwprobe::Board board;
@@ -104,6 +106,26 @@ TEST(PlaceMesh, WhatOthersHoldIsWaitedFor) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::transient) << refused.error().what;
   EXPECT_THAT(refused.error().what, HasSubstr("in use"));
+}
+
+TEST(PlaceMesh, OnesOwnBoardsCountAsFree) {
+  Report report = row_of_four();
+  BoardPasts pasts{{"a", {false, true, 0, true}}, {"b", {false, true, 0, true}}};
+  report.boards[0].verdict = Verdict::busy;
+  EXPECT_TRUE(place_mesh(report, {{2, 4}, {}}, pasts));
+  pasts["b"].ours = false;
+  EXPECT_FALSE(place_mesh(report, {{2, 4}, {}}, pasts));
+}
+
+TEST(PlaceMesh, TheLinksBetweenNeighboursAreNamed) {
+  Report report = row_of_four();
+  report.boards[0].links.push_back({"L:15", "b/L:14", false, 0});
+  const auto place = place_mesh(report, {{2, 2}, {}}, {});
+  ASSERT_TRUE(place) << place.error().message();
+  EXPECT_THAT(place->links, UnorderedElementsAre(StartsWith("a/L:14 (WARP100 1) to b/L:15"),
+                                                 StartsWith("a/R:6 (WARP100 2) to b/R:7"),
+                                                 "a/L:8 to a/R:0 (on-board trace)",
+                                                 "b/L:8 to b/R:0 (on-board trace)"));
 }
 
 TEST(PlaceMesh, GpusOfOneHostReachEachOther) {

@@ -132,6 +132,9 @@ TEST(Plan, EveryRungNeedsLessAndKeepsTheWorkWhileItCan) {
     EXPECT_LE(rungs[i].batch * rungs[i].block, rungs[i - 1].batch * rungs[i - 1].block);
     EXPECT_GE(rungs[i].block, 64);
   }
+  EXPECT_EQ(plan_ladder({8, 0, 0, false, true, 4}).size(), 2U) << "4 devices share 4 sequences";
+  EXPECT_EQ(plan_ladder({8, 0, 0, false, true, 8}).size(), 1U);
+  EXPECT_EQ(plan_ladder({2, 0, 0, false, true, 4}).size(), 2U) << "they deal out whole batches";
   EXPECT_EQ(plan_ladder({}).size(), 1U) << "a worker that understands nothing is never asked";
 }
 

@@ -358,8 +358,9 @@ TEST_F(Texts, DoneBeforeTheLastStepIsSaidToBeSo) {
 }
 
 TEST_F(Texts, PlannedEndsAreNobodysTrouble) {
-  for (const core::Cause cause : {core::Cause::stopped, core::Cause::planned_restart,
-                                  core::Cause::try_again, core::Cause::memory_leak}) {
+  for (const core::Cause cause :
+       {core::Cause::stopped, core::Cause::planned_restart, core::Cause::try_again,
+        core::Cause::memory_leak, core::Cause::larger_mesh}) {
     crash(core::Stage::backoff, cause);
   }
   EXPECT_TRUE(receiver_.told().empty());

@@ -109,6 +109,13 @@ TEST(SentenceOf, HowLongItStillWaits) {
             "goes on by itself.");
 }
 
+TEST(SentenceOf, ThatItRunsOnASmallerMesh) {
+  json::object row = running();
+  row["smaller_mesh"] = "2x2 of 2x4";
+  EXPECT_THAT(sentence_of(row, now_ms).text,
+              HasSubstr("RUNNING for 3 h on a smaller mesh (2x2 of 2x4), step 41,200"));
+}
+
 TEST(SentenceOf, OthersStates) {
   EXPECT_EQ(sentence_of({{"name", "a b"}, {"state", "STOPPED"}, {"attempts", 0}}, now_ms).text,
             "STOPPED: not started yet; start it when you like.");

@@ -1,0 +1,30 @@
+// The meshes that a run can go on with when the one it is configured for does not fit. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "supervisor/config/config.hpp"
+
+namespace trainward::daemon {
+
+// What a step is made of, as it is configured: it stays the same on any mesh.
+struct StepWork {
+  std::int64_t batch = 1;         // sequences at once
+  std::int64_t accumulation = 1;  // of them a step
+};
+
+// With fewer chips than `full`, at least `min_chips` of them, and only where they can share a
+// step's sequences. The largest first; of equals those with a ring (docs/scaling.md), then those
+// nearest to a square. They lie as `full` does.
+std::vector<config::Mesh> smaller_meshes(const config::Mesh& full, const StepWork& work,
+                                         std::int64_t min_chips);
+
+// "2x4"
+std::string name_of(const config::Mesh& mesh);
+
+// What arithmetic alone makes of it: "a step takes about 2 times as long".
+std::string cost_of(const config::Mesh& smaller, const config::Mesh& full);
+
+}  // namespace trainward::daemon

@@ -1,0 +1,227 @@
+// Which boards an attempt runs on, and the way from a smaller mesh back to the full one.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "common/base/text.hpp"
+#include "supervisor/decide/core/turn/deadlines.hpp"
+#include "supervisor/decide/core/turn/turn.hpp"
+
+namespace trainward::core {
+namespace {
+
+std::string describe(const BoardFound& board, WallTime now) {
+  if (quarantined(board.record, now)) {
+    return fmt::format("{} in quarantine for {}: {}", board.serial,
+                       human_duration(board.record.quarantined_until_wall_ms - now),
+                       board.record.reason);
+  }
+  return fmt::format("{} {}: {}", board.serial, board.verdict, board.evidence);
+}
+
+}  // namespace
+
+void Turn::report_board(const BoardFound& board) {
+  const bool held = quarantined(board.record, now_.wall);
+  const std::string verdict = held ? "quarantine" : board.verdict;
+  std::string& known = state_.history.boards[board.serial];
+  if (known == verdict) return;
+  known = verdict;
+  if (!held && board.usable) {
+    note("board", fmt::format("board {} is usable: {}{}", board.serial, board.verdict,
+                              board.record.probation ? ", on probation" : ""));
+  } else {
+    note("board", fmt::format("board {} refused: {}", board.serial,
+                              describe(board, now_.wall).substr(board.serial.size() + 1)));
+  }
+}
+
+void Turn::on(const ProbeFinished& e) {
+  if (listening()) return grow_if_possible(e);
+  if (state_.stage != Stage::probing) return;
+  for (const BoardFound& board : e.boards) report_board(board);
+  const bool whole = e.error.empty() && take_boards(e);
+  if (whole) {
+    take_whole_mesh(e);
+  } else if (!e.error.empty() || !take_smaller(e)) {
+    return wait_for_board(e);
+  }
+  state_.history.without_board_since.reset();
+  select_checkpoint();
+}
+
+// The first of equals; nullptr if there are no candidates.
+const BoardFound* Turn::cleanest_board(const ProbeFinished& probe) const {
+  const BoardFound* chosen = nullptr;
+  for (const BoardFound& board : probe.boards) {
+    if (!board.usable || quarantined(board.record, now_.wall)) continue;
+    if (chosen == nullptr || stains(board.record) < stains(chosen->record)) chosen = &board;
+  }
+  return chosen;
+}
+
+// False: there is no board to take, or not every board that the program is to have.
+bool Turn::take_boards(const ProbeFinished& probe) {
+  if (probe.set) return take_set(probe, probe.set->serials);
+  const BoardFound* chosen = cleanest_board(probe);
+  return chosen != nullptr && take_set(probe, {chosen->serial});
+}
+
+bool Turn::take_set(const ProbeFinished& probe, const std::vector<std::string>& serials) {
+  std::vector<const BoardFound*> taken;
+  for (const std::string& serial : serials) {
+    const auto found = std::find_if(
+        probe.boards.begin(), probe.boards.end(),
+        [&](const BoardFound& board) { return board.serial == serial && board.usable; });
+    if (found == probe.boards.end()) return false;
+    taken.push_back(&*found);
+  }
+  if (taken.empty()) return false;
+  drop_boards();
+  state_.boards.board = taken.front()->serial;
+  state_.boards.board_record = taken.front()->record;
+  for (std::size_t i = 1; i < taken.size(); ++i) {
+    state_.boards.more_boards.push_back({taken[i]->serial, taken[i]->record});
+  }
+  return true;
+}
+
+void Turn::take_whole_mesh(const ProbeFinished& probe) {
+  Boards& boards = state_.boards;
+  state_.history.rungs.erase(Cause::no_board);
+  if (const auto smaller = std::exchange(boards.smaller, {})) {
+    note("placement", fmt::format("the full mesh of {} is there again", smaller->full));
+    boards.growth.moved_wall_ms = now_.wall;
+    state_.next.plan = std::exchange(boards.growth.plan, {});
+  }
+  if (!probe.set) return;
+  if (const std::string& lacks = probe.set->lacks; boards.mesh_lacks != lacks) {
+    boards.mesh_lacks = lacks;
+    note("placement", lacks.empty() ? "its mesh has all links again that it once had" : lacks);
+  }
+  const KnownMesh& now = probe.set->mesh;
+  KnownMesh& known = boards.known_mesh;
+  if (!known.proven || known.shape != now.shape) {
+    known = now;
+  } else if (now.links.size() >= known.links.size()) {
+    known.links = now.links;
+  }
+}
+
+// When nothing that a reset could bring back is left to try: wait_for_board() begins one after 1,
+// 2, 4, 8, … looks in vain.
+bool Turn::take_smaller(const ProbeFinished& probe) {
+  if (!probe.smaller) return false;
+  const auto looks = static_cast<std::uint32_t>(state_.history.rungs[Cause::no_board]);
+  const auto broken = std::ranges::count_if(
+      probe.boards, [](const BoardFound& board) { return !board.usable && !board.in_use; });
+  if (policy_.can_reset && std::bit_width(looks) < broken) return false;
+  if (!take_set(probe, probe.smaller->serials)) return false;
+  Boards& boards = state_.boards;
+  lose(boards.growth, now_.wall);
+  // Another mesh has another ladder; how far the first one had come is kept for the way back.
+  if (!boards.smaller) boards.growth.plan = state_.next.plan;
+  const SmallerMesh& mesh = probe.smaller->mesh;
+  if (boards.smaller != mesh) {
+    boards.smaller = mesh;
+    note("placement", mesh.why);
+    note("placement",
+         fmt::format("on a mesh of {} instead of {}, where {}; back once it fits, which "
+                     "is looked at every {}",
+                     mesh.shape, mesh.full, probe.smaller->cost,
+                     human_duration(pause_ms(boards.growth, policy_.grow_after_ms))));
+  }
+  return true;
+}
+
+void Turn::look_for_growth_if_due() {
+  std::optional<MonoTime>& look = state_.boards.growth.look_mono_ms;
+  if (!look || now_.mono < *look) return;
+  look.reset();
+  if (!state_.boards.smaller || !listening()) return;
+  look = now_.mono + pause_ms(state_.boards.growth, policy_.grow_after_ms);
+  act(Probe{});
+}
+
+// A look while the attempt runs on a smaller mesh. What cannot be used now is looked for again.
+void Turn::grow_if_possible(const ProbeFinished& probe) {
+  if (!state_.boards.smaller || !probe.error.empty() || !probe.set) return;
+  if (probe.set->serials.empty() || !state_.current.first_step || in_last_step()) return;
+  if (!safe_to_restart()) return;
+  state_.boards.growth.moved_wall_ms = now_.wall;
+  stop_for(Cause::larger_mesh,
+           fmt::format("the full mesh of {} is there again, and the run moves "
+                       "back to it from {}",
+                       state_.boards.smaller->full, state_.boards.smaller->shape));
+}
+
+void Turn::on(const Settling& e) {
+  if (state_.stage != Stage::repairing) return;
+  state_.reason = fmt::format("leaving the boards of the mesh alone for {} after their reset",
+                              human_duration(e.for_ms));
+  note("reset", state_.reason);
+}
+
+void Turn::drop_boards() {
+  state_.boards.board.clear();
+  state_.boards.more_boards.clear();
+}
+
+std::vector<std::string> Turn::more_serials() const {
+  std::vector<std::string> serials;
+  for (const HeldBoard& held : state_.boards.more_boards) serials.push_back(held.serial);
+  return serials;
+}
+
+std::string Turn::board_names() const {
+  std::string names =
+      (state_.boards.more_boards.empty() ? "board " : "boards ") + state_.boards.board;
+  for (const HeldBoard& held : state_.boards.more_boards) names += ", " + held.serial;
+  return names;
+}
+
+// No board is not an attempt: nothing was launched, so no budget is charged but patience is.
+void Turn::wait_for_board(const ProbeFinished& probe) {
+  Wait wait{"board", "no board found", "no board found"};
+  if (!probe.error.empty()) {
+    wait = {"probe", probe.error, "the probe failed: " + probe.error};
+  } else if (probe.set && !probe.set->refusal.empty()) {
+    // Whom it waits for may change with each look.
+    wait = {"placement", "no place to run", "no place to run: " + probe.set->refusal};
+  } else if (!probe.boards.empty()) {
+    wait = {"board", "no usable board", "no usable board: "};
+    for (const BoardFound& board : probe.boards) {
+      if (&board != &probe.boards.front()) wait.why += "; ";
+      wait.why += describe(board, now_.wall);
+    }
+  }
+  // What another program works on comes free without anybody's help.
+  const bool in_use = std::ranges::any_of(probe.boards, &BoardFound::in_use);
+  std::optional<WallTime>& since = state_.history.without_board_since;
+  if (in_use) {
+    since.reset();
+  } else if (!since) {
+    since = now_.wall;
+  }
+  state_.history.last_cause = Cause::no_board;
+  const int looks = ++state_.history.rungs[Cause::no_board];
+  // A reset brings back what only hangs. Tried after 1, 2, 4, 8, … looks in vain, one broken board
+  // after the other: a dead board must neither be reset for ever nor keep the others from it.
+  std::vector<const BoardFound*> broken;
+  for (const BoardFound& board : probe.boards) {
+    if (!board.usable && !board.in_use) broken.push_back(&board);
+  }
+  const auto look = static_cast<std::uint32_t>(looks);
+  if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
+    const auto turn = static_cast<std::size_t>(std::countr_zero(look));
+    give_number_back();
+    drop_boards();
+    state_.boards.board = broken.at(turn % broken.size())->serial;
+    state_.next.repairs.push_back(Remedy::reset_board);
+    note("board", wait.why);
+    return next_repair();
+  }
+  begin_later(Cause::no_board, looks, wait);
+}
+
+}  // namespace trainward::core
