@@ -1,5 +1,7 @@
 #include "supervisor/decide/sim/hands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -46,7 +48,30 @@ core::ProbeFinished Hands::look() const {
     found.boards.push_back({board.serial, usable ? "OK" : "REMOTE_LOST", usable,
                             usable ? "" : "links 8 and 9 are down", board.record});
   }
+  if (m_.setup.mesh != 0) offer_mesh(found);
   return found;
+}
+
+// All boards in a row, or as many as there are.
+void Hands::offer_mesh(core::ProbeFinished& found) const {
+  std::vector<std::string> fit;
+  for (const core::BoardFound& board : found.boards) {
+    if (board.usable && !core::quarantined(board.record, m_.now().wall)) {
+      fit.push_back(board.serial);
+    }
+  }
+  const std::string full = fmt::format("1x{}", found.boards.size());
+  found.set.emplace();
+  if (fit.size() == found.boards.size()) {
+    found.set->serials = std::move(fit);
+    found.set->mesh.shape = full;
+    return;
+  }
+  found.set->refusal = "not every board can be used";
+  if (fit.empty()) return;
+  const std::string shape = fmt::format("1x{}", fit.size());
+  found.smaller =
+      core::SmallerSet{std::move(fit), {shape, full, found.set->refusal, 1}, "a step takes longer"};
 }
 
 void Hands::repair(const core::Repair& order) {
@@ -58,7 +83,9 @@ void Hands::repair(const core::Repair& order) {
     takes = 50 * second_ms;
     if (std::exchange(m_.reset_fails, false)) answer.error = "the reset command ended with 1";
     for (Board& board : m_.boards) {
-      if (board.serial == order.serial && board.reset_helps && answer.error.empty()) {
+      const bool meant = board.serial == order.serial ||
+                         std::ranges::find(order.more, board.serial) != order.more.end();
+      if (meant && board.reset_helps && answer.error.empty()) {
         board.link_up = true;
       }
     }
@@ -174,11 +201,20 @@ Status Hands::launch(const core::Launch& order) {
   if (!m_.habits.picks_board && !m_.boards.empty()) {
     board = static_cast<int>(m_.random.between(0, static_cast<std::int64_t>(m_.boards.size()) - 1));
   }
+  std::vector<int> more;
+  for (const std::string& serial : order.more_boards) {
+    const auto at = std::ranges::find(m_.boards, serial, &Board::serial);
+    more.push_back(static_cast<int>(at - m_.boards.begin()));
+  }
   m_.journal = Journal{order.attempt, {}, true, false, {}};
   site_.undelivered.clear();
-  site_.spawning = Order{order.attempt,     board,
-                         order.resume_from, session_->newest().current.resume_step.number,
-                         order.plan,        std::exchange(site_.breach_next, false)};
+  site_.spawning = Order{order.attempt,
+                         board,
+                         std::move(more),
+                         order.resume_from,
+                         session_->newest().current.resume_step.number,
+                         order.plan,
+                         std::exchange(site_.breach_next, false)};
   m_.score.turn_to(Spent::loading, m_.clock.true_ms);
   m_.after(m_.random.between(20, 500), Due::worker, -order.attempt);
   following_ = order.attempt;

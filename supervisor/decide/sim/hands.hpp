@@ -49,6 +49,7 @@ class Hands final : public session::Hands, public session::Shim {
  private:
   void ask(std::int64_t takes_ms, std::function<void()> answer);
   [[nodiscard]] core::ProbeFinished look() const;
+  void offer_mesh(core::ProbeFinished& found) const;
   void judge(core::CheckpointVerified verdict);
 
   Site& site_;

@@ -72,6 +72,7 @@ class Checker {
   void take(const core::RecordAttemptBegun& begun);
   void check_launch(const core::Launch& launch, const core::State& state);
   void check_ledger(Time at, const core::State& state);
+  void check_grown(const core::State& state, std::int64_t bound_ms);
   void check_state(const core::State& state);
 
   const Site& site_;

@@ -18,10 +18,13 @@ void Checker::check_launch(const core::Launch& launch, const core::State& state)
   if (state.history.time_without_progress_ms >= budgets.time_without_progress_ms) {
     broken(Promise::budget, "launched after the time without a new verified step was spent");
   }
-  if (const auto held = probed_quarantine_.find(launch.board);
-      held != probed_quarantine_.end() && probed_at_ < held->second) {
-    broken(Promise::quarantine, fmt::format("board {} is in quarantine for another {} ms",
-                                            launch.board, held->second - probed_at_));
+  std::vector<std::string> boards = launch.more_boards;
+  boards.push_back(launch.board);
+  for (const std::string& board : boards) {
+    const auto held = probed_quarantine_.find(board);
+    if (held == probed_quarantine_.end() || probed_at_ >= held->second) continue;
+    broken(Promise::quarantine, fmt::format("board {} is in quarantine for another {} ms", board,
+                                            held->second - probed_at_));
   }
   if (trouble_from_ && state.current.resume_step >= trouble_from_) {
     broken(Promise::rollback, fmt::format("resumes from step {}, and the loss broke at step {}",
@@ -85,11 +88,25 @@ void Checker::at_rest(const core::State& state, bool answer_coming) {
   }
 }
 
+// A full mesh is looked for once a day at least.
+void Checker::check_grown(const core::State& state, std::int64_t bound_ms) {
+  const Machine& machine = site_.machine;
+  const std::int64_t quiet_since = machine.clock.true_ms - machine.setup.quiet_ms;
+  if (!state.boards.smaller || quiet_since <= bound_ms + 2 * day_ms) return;
+  for (const Board& board : machine.boards) {
+    if (!board.link_up) return;
+    if (machine.now().wall - bound_ms - day_ms < board.record.quarantined_until_wall_ms) return;
+  }
+  broken(Promise::alive, fmt::format("on a mesh of {} instead of {}, and every board works",
+                                     state.boards.smaller->shape, state.boards.smaller->full));
+}
+
 void Checker::at_end(const core::State& state) {
   const Machine& machine = site_.machine;
   const bool ended = state.stage == core::Stage::exited || state.stage == core::Stage::stopped;
   // Somebody looks after one period at the latest, and an attempt needs its time.
   const std::int64_t bound = machine.setup.look_every_ms + 12 * hour_ms;
+  check_grown(state, bound);
   const std::int64_t since =
       machine.clock.true_ms - std::max(machine.setup.quiet_ms, last_progress_ms_);
   if (ended || since <= bound) return;

@@ -75,6 +75,19 @@ void flaky_ethernet(Maker& make) {
              [&](std::int64_t at) { make.add(at, Fault::link_lost, make.random().between(0, 3)); });
 }
 
+void mesh(Maker& make) {
+  Setup& s = make.setup();
+  s.mesh = 1;
+  s.boards = 4;
+  s.quiet_ms = s.horizon_ms / 2;
+  s.can_reset = make.random().one_in(3) ? 0 : 1;
+  make.every(16 * hour_ms, [&](std::int64_t at) {
+    make.add(at, make.random().one_in(3) ? Fault::board_dead : Fault::link_lost,
+             make.random().between(0, 3));
+    if (make.random().one_in(4)) make.add(at + hour_ms, Fault::daemon_killed, 3);
+  });
+}
+
 void bad_loss(Maker& make) {
   make.setup().step_ms = minute_ms;
   make.every(day_ms, [&](std::int64_t at) {
@@ -179,6 +192,8 @@ constexpr Known known[] = {
      port},
     {{"leaky-host", "the worker's memory grows until the kernel kills it"}, leaky_host},
     {{"flaky-ethernet", "boards lose their links, one is dead, one may lie"}, flaky_ethernet},
+    {{"mesh", "a run on four boards, of which some break: it goes on with fewer, and comes back"},
+     mesh},
     {{"nan", "data that breaks the loss"}, bad_loss},
     {{"disk-full", "the disk fills up, checkpoints rot"}, disk_full},
     {{"daemon-killed", "the daemon dies at any instruction"}, daemon_killed},

@@ -99,7 +99,7 @@ void World::break_board(const Injection& injection) {
   Board& board = m_.boards.at(index);
   board.link_up = false;
   if (injection.fault == Fault::board_dead) board.reset_helps = false;
-  if (site_.worker_alive() && site_.worker->order().board == static_cast<int>(index)) {
+  if (site_.worker_alive() && site_.worker->order().runs_on(static_cast<int>(index))) {
     site_.worker->strike(injection);
   }
 }

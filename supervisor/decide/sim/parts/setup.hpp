@@ -48,6 +48,7 @@ struct Setup {
   std::int64_t lying_boards = 0;  // of the rest, broken for good and found healthy by the probe
   std::int64_t needs_board = 1;
   std::int64_t can_reset = 1;
+  std::int64_t mesh = 0;  // it is to run on all boards, and can do with fewer
 
   // ---- people ----
   std::int64_t look_every_ms = day_ms;  // somebody looks, and starts again what gave up or hangs
@@ -80,6 +81,7 @@ void fields(S& s, F&& f) {
   f("dead_boards", s.dead_boards);
   f("lying_boards", s.lying_boards);
   f("needs_board", s.needs_board);
+  f("mesh", s.mesh);
   f("can_reset", s.can_reset);
   f("look_every_ms", s.look_every_ms);
 }

@@ -65,8 +65,10 @@ void Worker::load() {
   say(core::PhaseEntered{"load"});
   turn_to(Moment::load);
   if (!alive_ || silent_) return;
-  const bool board_broken =
-      order_.board >= 0 && !m_.boards.at(static_cast<std::size_t>(order_.board)).link_up;
+  bool board_broken = false;
+  for (std::size_t i = 0; i < m_.boards.size(); ++i) {
+    board_broken = board_broken || (order_.runs_on(static_cast<int>(i)) && !m_.boards[i].link_up);
+  }
   if (board_broken) {  // the runtime gives up by itself
     guilty_ = true;
     link_failed_ = true;

@@ -5,6 +5,7 @@
 // healthy worker must never be killed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,11 +17,16 @@ namespace trainward::sim {
 
 struct Order {
   std::int64_t attempt = 0;
-  int board = -1;  // none
+  int board = -1;           // none
+  std::vector<int> more{};  // of a mesh
   std::string resume_from;
   std::int64_t resume_step = 0;
   core::Plan plan;
   bool from_scratch = false;  // whatever it was told
+
+  [[nodiscard]] bool runs_on(int index) const {
+    return board == index || std::ranges::find(more, index) != more.end();
+  }
 };
 
 class Worker {

@@ -18,7 +18,7 @@ class Named : public ::testing::TestWithParam<std::string> {};
 TEST_P(Named, EveryPromiseHolds) { expect_promises(GetParam(), 1, named_seeds); }
 INSTANTIATE_TEST_SUITE_P(Scenario, Named,
                          ::testing::Values("calm", "n300-port", "leaky-host", "flaky-ethernet",
-                                           "nan", "disk-full", "daemon-killed"));
+                                           "mesh", "nan", "disk-full", "daemon-killed"));
 
 TEST(Simulation, TheSameSeedIsTheSameWorld) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
