@@ -39,8 +39,6 @@ void Timelines::sum(const StageTime& stage, std::vector<Instant>& ready) {
   std::fill(ready.begin(), ready.end(), sums_end_);
 }
 
-Instant Timelines::end() const {
-  return std::max(sums_end_, *std::max_element(busy_.begin(), busy_.end()));
-}
+Instant Timelines::chips_end() const { return *std::max_element(busy_.begin(), busy_.end()); }
 
 }  // namespace trainward::n300

@@ -38,8 +38,8 @@ class Timelines {
   // each chip's arguments are there, and then when its results are.
   void add(Instant now, std::span<const StageTime> stages, std::vector<Instant>& ready);
 
-  // When the last of all that was added is done.
-  [[nodiscard]] Instant end() const;
+  // When the last chip has done all that it was given.
+  [[nodiscard]] Instant chips_end() const;
 
  private:
   void compute(const StageTime& stage, std::vector<Instant>& ready);

@@ -130,7 +130,7 @@ void Machine::hang() const {
 
 void Machine::catch_up() {
   constexpr std::chrono::seconds most_behind(2);
-  const Instant when = timelines_.end() - most_behind;
+  const Instant when = timelines_.chips_end() - most_behind;
   if (!alarm_->has_come(when)) alarm_->wait(when);
 }
 

@@ -75,7 +75,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   // Memory that programs use in turn, at least so large; what it holds is undefined.
   Result<std::byte*> workspace(std::size_t bytes);
 
-  // Waits while the chips are so far behind the host that a queue of programs would be full.
+  // Waits while a chip is so far behind the host that its queue of programs would be full.
   void catch_up();
   [[nodiscard]] Timelines& timelines() { return timelines_; }
   [[nodiscard]] const std::shared_ptr<Alarm>& alarm() const { return alarm_; }

@@ -21,7 +21,14 @@ class PluginTime : public ::testing::Test {
  protected:
   void open(const std::string& script) {
     world_.emplace(script);
+    abi::NamedValue threads{};
+    threads.name = "threads";
+    threads.name_size = 7;
+    threads.type = abi::NamedValue_Int64;
+    threads.int64_value = 1;
     abi::Client_Create_Args created{};
+    created.create_options = &threads;
+    created.num_options = 1;
     check(api_.Client_Create(&created));
     client_ = created.client;
     abi::Client_Devices_Args devices{};
@@ -116,13 +123,13 @@ class PluginTime : public ::testing::Test {
     check(api_.Event_OnReady(&args));
   }
 
-  // Some work: 2^16 numbers, one after another 40 times.
+  // Some work: 2^16 numbers, one after another 20 times.
   static std::string work() {
     return program(
         "block_forward",
         [](Builder& b) -> std::vector<Value> {
           Value x = b.parameter("x", {Element::f32, {elements}});
-          for (int i = 0; i < 40; ++i) x = b.tanh(b.add(x, x));
+          for (int i = 0; i < 20; ++i) x = b.tanh(b.add(x, x));
           return {x};
         },
         2);

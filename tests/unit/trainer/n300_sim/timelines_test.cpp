@@ -27,7 +27,7 @@ TEST(Timelines, AChipIsDoneWhenTheHostIs) {
   Timelines timelines({1, 1});
   EXPECT_THAT(add(timelines, 0, {computing(10)}), ElementsAre(at(10), at(10)));
   EXPECT_THAT(add(timelines, 12, {computing(5)}), ElementsAre(at(17), at(17)));
-  EXPECT_EQ(timelines.end(), at(17));
+  EXPECT_EQ(timelines.chips_end(), at(17));
 }
 
 TEST(Timelines, ASlowChipTakesLongerAndFallsBehind) {
@@ -35,7 +35,7 @@ TEST(Timelines, ASlowChipTakesLongerAndFallsBehind) {
   EXPECT_THAT(add(timelines, 0, {computing(10)}), ElementsAre(at(10), at(15)));
   EXPECT_THAT(add(timelines, 10, {computing(10)}), ElementsAre(at(20), at(30)));
   EXPECT_THAT(add(timelines, 50, {computing(10)}), ElementsAre(at(60), at(65)));
-  EXPECT_EQ(timelines.end(), at(65));
+  EXPECT_EQ(timelines.chips_end(), at(65));
 }
 
 TEST(Timelines, AProgramWaitsForItsArguments) {
@@ -76,7 +76,7 @@ TEST(Timelines, ALinkSumsOneAfterAnotherBesideTheChips) {
   const auto sum = add(timelines, 10, {summing(bytes)}, second);
   EXPECT_THAT(sum, ElementsAre(at(27), at(27)));
   EXPECT_THAT(add(timelines, 11, {computing(2)}, sum), ElementsAre(at(29), at(29)));
-  EXPECT_EQ(timelines.end(), at(29));
+  EXPECT_EQ(timelines.chips_end(), at(29));
 }
 
 TEST(Timelines, ASumTakesWhatARingWouldTake) {
