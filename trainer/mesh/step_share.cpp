@@ -33,8 +33,10 @@ StepShare step_share(const StepWork& work, const Mesh& mesh, const Fabric& fabri
     last = cost.seconds;
   }
 
-  const double late = std::max(0.0, result.communication_seconds - backward);
-  result.exposed_seconds = std::min(result.communication_seconds, late + last);
+  const double beside =
+      backward * static_cast<double>(result.buckets - 1) / static_cast<double>(result.buckets);
+  // Of both sums, so that infinity is not subtracted from itself.
+  result.exposed_seconds = std::max(last, result.communication_seconds - beside);
   const double step = compute + result.exposed_seconds;
   // A network that carries nothing takes the whole step.
   if (std::isinf(result.exposed_seconds)) {

@@ -1,10 +1,11 @@
 // What share of a training step the chips wait for each other's gradients.
 //
-// Gradients are summed in buckets as the backward pass of the last micro-batch produces them. What
-// does not fit beside that pass is exposed, and so is the last bucket, which is complete only when
-// the pass is over:
+// Gradients are summed in buckets as the backward pass of the last micro-batch produces them, one
+// after another. The last bucket is complete only when the pass is over, so all of it is exposed.
+// Those before it fit beside the rest of the pass once the first is complete, or are exposed as
+// far as they do not. With B buckets that take the pass as long to produce each:
 //
-//   exposed = max(0, communication - backward) + last bucket, but never more than communication
+//   exposed = max(0, communication - last bucket - (B - 1) / B * backward) + last bucket
 //   share   = exposed / (compute + exposed)
 //
 // Accumulating over A micro-batches makes compute A times as long and changes nothing else, so it

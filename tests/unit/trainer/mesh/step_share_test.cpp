@@ -29,8 +29,14 @@ TEST(StepShare, WhatFitsBesideTheBackwardPassIsHidden) {
 
 TEST(StepShare, WhatDoesNotFitIsExposed) {
   const StepShare found = step_share({0.15, 0.1, gradients}, eight, t3k);
-  EXPECT_DOUBLE_EQ(found.exposed_seconds, found.communication_seconds - 0.1 +
-                                              last_bucket(gradients, default_bucket_bytes));
+  // Nothing is summed until the first of 84 buckets is complete.
+  EXPECT_DOUBLE_EQ(found.exposed_seconds, found.communication_seconds - 0.1 * 83 / 84);
+}
+
+TEST(StepShare, OneBucketIsSummedAfterThePass) {
+  const StepShare found = step_share({1.0, 0.6, min_bucket_bytes}, eight, t3k);
+  EXPECT_EQ(found.buckets, 1);
+  EXPECT_DOUBLE_EQ(found.exposed_seconds, found.communication_seconds);
 }
 
 TEST(StepShare, WithoutOverlapAllIsExposedAndNoMore) {
