@@ -200,6 +200,28 @@ TEST_F(Meshes, ABoardThatComesBackIsUsedAgainAndNothingIsLost) {
   EXPECT_EQ(loss_after("375"), undisturbed);
 }
 
+// One fault is enough for quarantine, and whose it was only the look afterwards shows.
+TEST_F(Meshes, WhenABoardDiesTheOthersGoOnAndAreNotBlamed) {
+  std::filesystem::copy(SOURCE_FOLDER "/examples/hosts/t3k.yaml", path("t3k.yaml"));
+  write("host.yaml",
+        "like: t3k.yaml\nboards:\n  - serial: \"0100014511728a4c\"\n    simulate: "
+        "{ethernet_loss: {attempt: 1, after_steps: 150}}\n");
+  const pid_t daemon =
+      start_daemon(example("t3k", {"training_config.steps=200", "quarantine.faults=1",
+                                   "device_config.host=" + path("host.yaml").string()}));
+  wait_until([&] { return !attempts("t3k").empty() && attempts("t3k").back().last_step > 0; });
+  write("dead.yaml",
+        "like: t3k.yaml\nboards:\n  - serial: \"0100014511728a4c\"\n    chips: [{id: R, "
+        "heartbeat: frozen}]\n");
+  std::filesystem::rename(path("dead.yaml"), path("host.yaml"));
+  ASSERT_EQ(end_of(daemon), 0) << daemon_log();
+  EXPECT_THAT(causes("t3k"), ElementsAre("ethernet", "done"));
+  EXPECT_THAT(daemon_log(), ContainsRegex("cleared of the newest fault, as others are broken: "
+                                          "(0100014511728a(10|24|37)(, )?){3}\n"));
+  EXPECT_THAT(daemon_log(), Not(HasSubstr("no place to run")));
+  EXPECT_THAT(daemon_log(), HasSubstr("on a mesh of 2x2 instead of 2x4"));
+}
+
 TEST_F(Meshes, AfterAResetTheBoardsRestAndWhatIsStillBrokenIsDoneWithout) {
   ASSERT_EQ(end_of(start_daemon(
                 example("t3k", {host("t3k-dead-chip.yaml"), "reset_command=[/bin/true]",

@@ -111,7 +111,7 @@ core::BoardSet whole_mesh(const hwprobe::Report& report, const BoardsWish& wish,
   if (lost.too_many) {
     may_shrink = true;
     out.leases.clear();
-    return {{}, std::move(lost.words)};
+    return {{}, lost.words + "; a restart by hand takes it as it is now"};
   }
   core::BoardSet set{place->boards, "", mesh, std::move(lost.words)};
   out.place = std::move(*place);

@@ -219,6 +219,9 @@ struct Boards {
   std::string board;  // serial of the (first) one; empty without one
   BoardRecord board_record;
   std::vector<HeldBoard> more_boards;  // of a program that runs on several
+  // As they were before all of them were charged with a fault that may be one's alone; empty: none
+  // was since the newest look.
+  std::vector<HeldBoard> before_charge;
   std::optional<SmallerMesh> smaller;  // none: all that is configured
   Growth growth;
   KnownMesh known_mesh;
@@ -226,7 +229,8 @@ struct Boards {
   friend bool operator==(const Boards&, const Boards&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Boards, (),
-                      (board, board_record, more_boards, smaller, growth, known_mesh, mesh_lacks))
+                      (board, board_record, more_boards, before_charge, smaller, growth, known_mesh,
+                       mesh_lacks))
 
 struct State {
   Stage stage = Stage::stopped;

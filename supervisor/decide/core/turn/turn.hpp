@@ -77,6 +77,8 @@ class Turn {
     std::string why;
   };
   void begin_later(Cause cause, int looks, const Wait& wait);
+  bool acquit_boards(const ProbeFinished& probe);
+  void forget_mesh();
   void report_board(const BoardFound& board);
   void wait_for_board(const ProbeFinished& probe);
   [[nodiscard]] const BoardFound* cleanest_board(const ProbeFinished& probe) const;

@@ -1,4 +1,4 @@
-// Which boards an attempt runs on, and the way from a smaller mesh back to the full one.
+// Which boards an attempt runs on, and what is done when there are none.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -36,9 +36,32 @@ void Turn::report_board(const BoardFound& board) {
   }
 }
 
+// Each board of a mesh was charged with a fault, since nobody could tell whose it was. When the
+// look that follows finds some of them broken, it was theirs. True: others were cleared of it.
+bool Turn::acquit_boards(const ProbeFinished& probe) {
+  if (!probe.error.empty()) return false;
+  const std::vector<HeldBoard> suspects = std::exchange(state_.boards.before_charge, {});
+  std::vector<const HeldBoard*> sound;
+  for (const HeldBoard& suspect : suspects) {
+    const auto found = std::ranges::find(probe.boards, suspect.serial, &BoardFound::serial);
+    const bool broken = found == probe.boards.end() || (!found->usable && !found->in_use);
+    if (!broken) sound.push_back(&suspect);
+  }
+  if (sound.empty() || sound.size() == suspects.size()) return false;
+  std::string names;
+  for (const HeldBoard* board : sound) {
+    act(RecordBoard{board->serial, board->record});
+    names += (names.empty() ? "" : ", ") + board->serial;
+  }
+  note("board", "cleared of the newest fault, as others are broken: " + names);
+  return true;
+}
+
 void Turn::on(const ProbeFinished& e) {
   if (listening()) return grow_if_possible(e);
   if (state_.stage != Stage::probing) return;
+  // They were chosen by what is no longer held against them.
+  if (acquit_boards(e)) return act(Probe{});
   for (const BoardFound& board : e.boards) report_board(board);
   const bool whole = e.error.empty() && take_boards(e);
   if (whole) {
@@ -84,75 +107,6 @@ bool Turn::take_set(const ProbeFinished& probe, const std::vector<std::string>& 
     state_.boards.more_boards.push_back({taken[i]->serial, taken[i]->record});
   }
   return true;
-}
-
-void Turn::take_whole_mesh(const ProbeFinished& probe) {
-  Boards& boards = state_.boards;
-  state_.history.rungs.erase(Cause::no_board);
-  if (const auto smaller = std::exchange(boards.smaller, {})) {
-    note("placement", fmt::format("the full mesh of {} is there again", smaller->full));
-    boards.growth.moved_wall_ms = now_.wall;
-    state_.next.plan = std::exchange(boards.growth.plan, {});
-  }
-  if (!probe.set) return;
-  if (const std::string& lacks = probe.set->lacks; boards.mesh_lacks != lacks) {
-    boards.mesh_lacks = lacks;
-    note("placement", lacks.empty() ? "its mesh has all links again that it once had" : lacks);
-  }
-  const KnownMesh& now = probe.set->mesh;
-  KnownMesh& known = boards.known_mesh;
-  if (!known.proven || known.shape != now.shape) {
-    known = now;
-  } else if (now.links.size() >= known.links.size()) {
-    known.links = now.links;
-  }
-}
-
-// When nothing that a reset could bring back is left to try: wait_for_board() begins one after 1,
-// 2, 4, 8, … looks in vain.
-bool Turn::take_smaller(const ProbeFinished& probe) {
-  if (!probe.smaller) return false;
-  const auto looks = static_cast<std::uint32_t>(state_.history.rungs[Cause::no_board]);
-  const auto broken = std::ranges::count_if(
-      probe.boards, [](const BoardFound& board) { return !board.usable && !board.in_use; });
-  if (policy_.can_reset && std::bit_width(looks) < broken) return false;
-  if (!take_set(probe, probe.smaller->serials)) return false;
-  Boards& boards = state_.boards;
-  lose(boards.growth, now_.wall);
-  // Another mesh has another ladder; how far the first one had come is kept for the way back.
-  if (!boards.smaller) boards.growth.plan = state_.next.plan;
-  const SmallerMesh& mesh = probe.smaller->mesh;
-  if (boards.smaller != mesh) {
-    boards.smaller = mesh;
-    note("placement", mesh.why);
-    note("placement",
-         fmt::format("on a mesh of {} instead of {}, where {}; back once it fits, which "
-                     "is looked at every {}",
-                     mesh.shape, mesh.full, probe.smaller->cost,
-                     human_duration(pause_ms(boards.growth, policy_.grow_after_ms))));
-  }
-  return true;
-}
-
-void Turn::look_for_growth_if_due() {
-  std::optional<MonoTime>& look = state_.boards.growth.look_mono_ms;
-  if (!look || now_.mono < *look) return;
-  look.reset();
-  if (!state_.boards.smaller || !listening()) return;
-  look = now_.mono + pause_ms(state_.boards.growth, policy_.grow_after_ms);
-  act(Probe{});
-}
-
-// A look while the attempt runs on a smaller mesh. What cannot be used now is looked for again.
-void Turn::grow_if_possible(const ProbeFinished& probe) {
-  if (!state_.boards.smaller || !probe.error.empty() || !probe.set) return;
-  if (probe.set->serials.empty() || !state_.current.first_step || in_last_step()) return;
-  if (!safe_to_restart()) return;
-  state_.boards.growth.moved_wall_ms = now_.wall;
-  stop_for(Cause::larger_mesh,
-           fmt::format("the full mesh of {} is there again, and the run moves "
-                       "back to it from {}",
-                       state_.boards.smaller->full, state_.boards.smaller->shape));
 }
 
 void Turn::on(const Settling& e) {

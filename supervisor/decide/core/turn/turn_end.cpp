@@ -79,7 +79,10 @@ void Turn::charge(bool advanced) {
 void Turn::charge_board(Cause cause, const std::string& why) {
   if (!facts(cause).of_board) return;
   // Which of several it was, nobody can tell from here: each of them is a suspect.
+  std::vector<HeldBoard>& before = state_.boards.before_charge;
+  before.clear();
   each_board([&](const std::string& serial, BoardRecord& record) {
+    if (!state_.boards.more_boards.empty()) before.push_back({serial, record});
     if (add_fault(record, why, policy_.quarantine, now_.wall)) {
       note("board", fmt::format("board {} goes into quarantine for {}: {}", serial,
                                 human_duration(record.quarantined_until_wall_ms - now_.wall), why));

@@ -35,11 +35,7 @@ void Turn::on(const StartRequested& e) {
     state_.history.disk_refused = false;
     state_.history.missing_file.clear();
     state_.history.without_board_since.reset();
-    if (!e.by.empty()) {
-      // Somebody has looked at the host: what it has now is what it is to have.
-      state_.boards.growth = {};
-      state_.boards.known_mesh = {};
-    }
+    if (!e.by.empty()) forget_mesh();
   }
   begin_attempt(e.anew ? "start requested" + by_whom(e.by) : "the daemon is back");
 }
@@ -75,6 +71,7 @@ void Turn::on(const RestartRequested& e) {
   if (has_worker(state_.stage)) {
     state_.restart_when_stopped = true;
     state_.history.attempts_without_progress = 0;
+    forget_mesh();
   } else {
     on(StartRequested{.by = e.by});
   }

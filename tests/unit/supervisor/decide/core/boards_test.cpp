@@ -115,6 +115,30 @@ TEST(Boards, AllAreSuspectsAreResetTogetherAndChargedEach) {
   EXPECT_EQ(quarantines, 2);
 }
 
+TEST(Boards, WhenTheNextLookFindsOneBrokenTheOthersAreCleared) {
+  World world = mesh_world();
+  world.policy.can_reset = false;
+  world.policy.quarantine.faults = 1;
+  world.feed(pair_of({"A", "B"})).attempt_to_training(0);
+  WorkerExited exit = exited_with(1);
+  exit.matches = {{"eth", Cause::ethernet, 60, "Ethernet core timed out", "stderr.log:3"}};
+  world.feed(exit);
+  ASSERT_THAT(world.newest<RecordBoard>(), SizeIs(2));
+  ProbeFinished look = pair_of({"A", "C"});
+  look.boards[0].record = world.state.boards.board_record;
+  ASSERT_TRUE(quarantined(look.boards[0].record, world.time.wall));
+  look.boards[1] = {"B", "ARC_DEAD", false, "", world.state.boards.more_boards.at(0).record};
+  world.feed(TimerFired{}, 600'000).feed(look);
+  ASSERT_THAT(world.newest<RecordBoard>(), SizeIs(1));
+  EXPECT_EQ(world.newest<RecordBoard>()[0].serial, "A");
+  EXPECT_EQ(world.newest<RecordBoard>()[0].record, BoardRecord{});
+  ASSERT_THAT(world.newest<Probe>(), SizeIs(1)) << "A may be chosen now";
+  look.boards[0].record = {};
+  world.feed(look);
+  EXPECT_EQ(world.state.boards.board, "A");
+  EXPECT_EQ(world.state.boards.board_record, BoardRecord{});
+}
+
 TEST(Boards, AResetOfABrokenBoardIsOfThatBoardAlone) {
   World world = mesh_world();
   world.feed(pair_of({"A", "B"})).attempt_to_training(0).feed(exited_with(1));

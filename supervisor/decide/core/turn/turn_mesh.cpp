@@ -1,0 +1,86 @@
+// From a mesh that no longer fits to a smaller one, and back.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "common/base/text.hpp"
+#include "supervisor/decide/core/turn/turn.hpp"
+
+namespace trainward::core {
+
+void Turn::take_whole_mesh(const ProbeFinished& probe) {
+  Boards& boards = state_.boards;
+  state_.history.rungs.erase(Cause::no_board);
+  if (const auto smaller = std::exchange(boards.smaller, {})) {
+    note("placement", fmt::format("the full mesh of {} is there again", smaller->full));
+    boards.growth.moved_wall_ms = now_.wall;
+    state_.next.plan = std::exchange(boards.growth.plan, {});
+  }
+  if (!probe.set) return;
+  if (const std::string& lacks = probe.set->lacks; boards.mesh_lacks != lacks) {
+    boards.mesh_lacks = lacks;
+    note("placement", lacks.empty() ? "its mesh has all links again that it once had" : lacks);
+  }
+  const KnownMesh& now = probe.set->mesh;
+  KnownMesh& known = boards.known_mesh;
+  if (!known.proven || known.shape != now.shape) {
+    known = now;
+  } else if (now.links.size() >= known.links.size()) {
+    known.links = now.links;
+  }
+}
+
+// When nothing that a reset could bring back is left to try: wait_for_board() begins one after 1,
+// 2, 4, 8, … looks in vain.
+bool Turn::take_smaller(const ProbeFinished& probe) {
+  if (!probe.smaller) return false;
+  const auto looks = static_cast<std::uint32_t>(state_.history.rungs[Cause::no_board]);
+  const auto broken = std::ranges::count_if(
+      probe.boards, [](const BoardFound& board) { return !board.usable && !board.in_use; });
+  if (policy_.can_reset && std::bit_width(looks) < broken) return false;
+  if (!take_set(probe, probe.smaller->serials)) return false;
+  Boards& boards = state_.boards;
+  lose(boards.growth, now_.wall);
+  // Another mesh has another ladder; how far the first one had come is kept for the way back.
+  if (!boards.smaller) boards.growth.plan = state_.next.plan;
+  const SmallerMesh& mesh = probe.smaller->mesh;
+  if (boards.smaller != mesh) {
+    boards.smaller = mesh;
+    note("placement", mesh.why);
+    note("placement",
+         fmt::format("on a mesh of {} instead of {}, where {}; back once it fits, which "
+                     "is looked at every {}",
+                     mesh.shape, mesh.full, probe.smaller->cost,
+                     human_duration(pause_ms(boards.growth, policy_.grow_after_ms))));
+  }
+  return true;
+}
+
+void Turn::look_for_growth_if_due() {
+  std::optional<MonoTime>& look = state_.boards.growth.look_mono_ms;
+  if (!look || now_.mono < *look) return;
+  look.reset();
+  if (!state_.boards.smaller || !listening()) return;
+  look = now_.mono + pause_ms(state_.boards.growth, policy_.grow_after_ms);
+  act(Probe{});
+}
+
+// A look while the attempt runs on a smaller mesh. What cannot be used now is looked for again.
+void Turn::grow_if_possible(const ProbeFinished& probe) {
+  if (!state_.boards.smaller || !probe.error.empty() || !probe.set) return;
+  if (probe.set->serials.empty() || !state_.current.first_step || in_last_step()) return;
+  if (!safe_to_restart()) return;
+  state_.boards.growth.moved_wall_ms = now_.wall;
+  stop_for(Cause::larger_mesh,
+           fmt::format("the full mesh of {} is there again, and the run moves "
+                       "back to it from {}",
+                       state_.boards.smaller->full, state_.boards.smaller->shape));
+}
+
+// Somebody has looked at the host: what it has now is what it is to have.
+void Turn::forget_mesh() {
+  state_.boards.growth = {};
+  state_.boards.known_mesh = {};
+}
+
+}  // namespace trainward::core
