@@ -11,8 +11,9 @@ namespace trainward::core {
 void Turn::take_whole_mesh(const ProbeFinished& probe) {
   Boards& boards = state_.boards;
   state_.history.rungs.erase(Cause::no_board);
-  if (const auto smaller = std::exchange(boards.smaller, {})) {
-    note("placement", fmt::format("the full mesh of {} is there again", smaller->full));
+  // Another one may be configured meanwhile.
+  if (std::exchange(boards.smaller, {}) && probe.set) {
+    note("placement", fmt::format("the full mesh of {} is there again", probe.set->mesh.shape));
     boards.growth.moved_wall_ms = now_.wall;
     state_.next.plan = std::exchange(boards.growth.plan, {});
   }
