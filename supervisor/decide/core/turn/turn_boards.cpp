@@ -1,4 +1,4 @@
-// Which boards an attempt runs on, and what is done when there are none.
+// Which boards an attempt runs on, and what an attempt does that finds none.
 #include <algorithm>
 #include <bit>
 #include <utility>
