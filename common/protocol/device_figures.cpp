@@ -45,6 +45,13 @@ std::optional<json::array> list_in(const Message& message, std::string_view key)
   return std::move(parsed->get_array());
 }
 
+// Each is a label of metrics: none is empty, or another's.
+std::string own_name(std::string name, const std::vector<ToldDevice>& before) {
+  const bool taken = std::ranges::find(before, name, &ToldDevice::name) != before.end();
+  if (!name.empty() && !taken) return name;
+  return fmt::format("{}#{}", name, before.size());
+}
+
 }  // namespace
 
 Message message_of(const DeviceWindow& window) {
@@ -71,7 +78,7 @@ std::optional<DeviceWindow> told_devices(const Message& message) {
   for (const json::value& name : *names) {
     if (!name.is_string()) return std::nullopt;
     const std::string_view text(name.get_string());
-    window.devices.push_back({clean(text.substr(0, max_name_bytes)), {}});
+    window.devices.push_back({own_name(clean(text.substr(0, max_name_bytes)), window.devices), {}});
   }
   for (const DeviceFigure& figure : device_figures) {
     const auto list = list_in(message, key_of(figure));

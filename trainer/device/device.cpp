@@ -58,10 +58,12 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options, std::
   device->say_ = options.say;
   const auto found = static_cast<std::int64_t>(device->client_->device_count());
   if (found < devices) {
-    return fail(ErrorKind::usage,
+    return fail(options.seen ? ErrorKind::transient : ErrorKind::usage,
                 fmt::format("{} has {}, and mesh_shape asks for {}", options.plugin.string(),
                             trainward::count(found, "device"), devices),
-                "device_config.mesh_shape", "ask for fewer, or look whether a chip is lost");
+                "device_config.mesh_shape",
+                options.seen ? "a device is lost that was there when the boards were looked at"
+                             : "ask for fewer, or look whether a chip is lost");
   }
   if (options.cache) {
     auto cache = ProgramCache::open(*options.cache, options.cache_limit);

@@ -59,6 +59,8 @@ struct DeviceOptions {
   std::function<void(const pjrt::Compiled&)> compiled;  // told of each program
   std::function<void()> waiting;  // called every second while another process compiles one
   std::function<void(const std::string&)> say;  // what else a person should know
+  // Somebody has seen all of them: fewer than asked for are a loss, not a wrong number.
+  bool seen = false;
 };
 
 class Device {

@@ -270,7 +270,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
     const auto names = part_names(*config, *plan);
     replicas.emplace(Replicas::Options{root, names, config->checksum_every, progress.step}, **model,
                      reporter);
-    devices.emplace(names, **model);
+    devices.emplace(plan->chips.empty() ? names : plan->chips, **model);
   }
   TrainingLoop loop(loop_plan, **model, data->training(), progress,
                     {reporter, ports.requests, checkpoints, data->held_out(), samples->get(),

@@ -167,6 +167,11 @@ std::optional<std::string> out_of_range(const JournalRecord& record) {
   for (const auto& key : measures) {
     if (auto text = says(key, max_measure)) return text;
   }
+  const bool devices = find(message, "DEVICES") || find(message, "DEVICES_STEP");
+  if (devices && !told_devices(message)) {
+    return fmt::format("DEVICES and DEVICES_STEP are not 1 to {} names in {} bytes, and a step",
+                       max_devices, max_value_bytes);
+  }
   return figure_out_of_range(message);
 }
 

@@ -222,6 +222,7 @@ struct Boards {
   // As they were before all of them were charged with a fault that may be one's alone; empty: none
   // was since the newest look.
   std::vector<HeldBoard> before_charge;
+  bool got_on = false;                 // the run had, and the end named none of them
   std::optional<SmallerMesh> smaller;  // none: all that is configured
   Growth growth;
   KnownMesh known_mesh;
@@ -229,8 +230,8 @@ struct Boards {
   friend bool operator==(const Boards&, const Boards&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Boards, (),
-                      (board, board_record, more_boards, before_charge, smaller, growth, known_mesh,
-                       mesh_lacks))
+                      (board, board_record, more_boards, before_charge, got_on, smaller, growth,
+                       known_mesh, mesh_lacks))
 
 struct State {
   Stage stage = Stage::stopped;

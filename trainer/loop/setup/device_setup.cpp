@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "trainer/device/platforms.hpp"
+#include "trainer/loop/setup/attempt_plan.hpp"
 #include "trainer/model/cpu/cpu_model.hpp"
 
 namespace trainward::trainer {
@@ -56,6 +57,8 @@ Result<DeviceConfig> device_config(const WorkerConfig& config, const WorkerEnvir
     reporter.compiled(
         {program.name, program.key, program.hit, program.ms, program.dropped, program.problem});
   };
+  const auto plan = read_attempt_plan(environment.plan);
+  device.device.seen = plan && !plan->chips.empty();
   device.device.waiting = [&reporter] { reporter.alive(); };
   device.device.say = [&reporter](const std::string& words) { reporter.error(words); };
   return device;

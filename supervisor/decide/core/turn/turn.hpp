@@ -104,9 +104,13 @@ class Turn {
   [[nodiscard]] Verdict judged(const Verdict& verdict);
   [[nodiscard]] std::string in_vain(const Verdict& verdict) const;
   void charge(bool advanced);
-  void charge_board(Cause cause, const std::string& why);
+  // Whether an end that is told so may be this board's fault: it names it, or none of several.
+  [[nodiscard]] bool is_suspect(const std::string& serial, const std::string& why) const;
+  // Each of several boards is a suspect, and the run gets on with them: no reason to lose them all.
+  [[nodiscard]] bool too_many_suspects(const std::string& why, bool advanced) const;
+  void charge_board(Cause cause, const std::string& why, bool advanced);
   // What is done about it, already under way; stop: there is nothing left to try.
-  Remedy apply_remedy(Cause cause, bool advanced);
+  Remedy apply_remedy(Cause cause, const std::string& why, bool advanced);
   [[nodiscard]] bool made_progress() const;
   [[nodiscard]] bool fails_behind_its_end(Cause cause) const;
   [[nodiscard]] Step began_after() const;

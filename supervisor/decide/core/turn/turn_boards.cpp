@@ -37,7 +37,8 @@ void Turn::report_board(const BoardFound& board) {
 }
 
 // Each board of a mesh was charged with a fault, since nobody could tell whose it was. When the
-// look that follows finds some of them broken, it was theirs. True: others were cleared of it.
+// look that follows finds some of them broken, it was theirs; when it finds none and the run got
+// on, it was nobody's. True: some were cleared of it.
 bool Turn::acquit_boards(const ProbeFinished& probe) {
   if (!probe.error.empty()) return false;
   const std::vector<HeldBoard> suspects = std::exchange(state_.boards.before_charge, {});
@@ -47,13 +48,16 @@ bool Turn::acquit_boards(const ProbeFinished& probe) {
     const bool broken = found == probe.boards.end() || (!found->usable && !found->in_use);
     if (!broken) sound.push_back(&suspect);
   }
-  if (sound.empty() || sound.size() == suspects.size()) return false;
+  const bool all = sound.size() == suspects.size();
+  if (sound.empty() || (all && !state_.boards.got_on)) return false;
   std::string names;
   for (const HeldBoard* board : sound) {
     act(RecordBoard{board->serial, board->record});
     names += (names.empty() ? "" : ", ") + board->serial;
   }
-  note("board", "cleared of the newest fault, as others are broken: " + names);
+  note("board",
+       fmt::format("cleared of the newest fault, as {}: {}",
+                   all ? "none is broken and the run got on" : "others are broken", names));
   return true;
 }
 

@@ -76,12 +76,27 @@ void Turn::charge(bool advanced) {
   history.time_without_progress_ms += lived_ms();
 }
 
-void Turn::charge_board(Cause cause, const std::string& why) {
+bool Turn::is_suspect(const std::string& serial, const std::string& why) const {
+  const auto named = [&](const std::string& board) { return why.find(board) != std::string::npos; };
+  const auto& more = state_.boards.more_boards;
+  return named(serial) ||
+         (!named(state_.boards.board) && std::ranges::none_of(more, named, &HeldBoard::serial));
+}
+
+bool Turn::too_many_suspects(const std::string& why, bool advanced) const {
+  const auto& more = state_.boards.more_boards;
+  return advanced && !more.empty() && is_suspect(state_.boards.board, why) &&
+         std::ranges::all_of(more,
+                             [&](const HeldBoard& held) { return is_suspect(held.serial, why); });
+}
+
+void Turn::charge_board(Cause cause, const std::string& why, bool advanced) {
   if (!facts(cause).of_board) return;
-  // Which of several it was, nobody can tell from here: each of them is a suspect.
+  state_.boards.got_on = too_many_suspects(why, advanced);
   std::vector<HeldBoard>& before = state_.boards.before_charge;
   before.clear();
   each_board([&](const std::string& serial, BoardRecord& record) {
+    if (!is_suspect(serial, why)) return;
     if (!state_.boards.more_boards.empty()) before.push_back({serial, record});
     if (add_fault(record, why, policy_.quarantine, now_.wall)) {
       note("board", fmt::format("board {} goes into quarantine for {}: {}", serial,
@@ -102,7 +117,7 @@ bool Turn::fails_behind_its_end(Cause cause) const {
          again_there(state_.history.faults);
 }
 
-Remedy Turn::apply_remedy(Cause cause, bool advanced) {
+Remedy Turn::apply_remedy(Cause cause, const std::string& why, bool advanced) {
   History& history = state_.history;
   Amends& next = state_.next;
   if (!advanced && fails_behind_its_end(cause)) return Remedy::stop;
@@ -140,7 +155,9 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       if (++history.rollbacks > policy_.rollback.tries) return Remedy::stop;
       break;
     case Remedy::quarantine_board:
+      if (too_many_suspects(why, advanced)) return Remedy::retry;
       each_board([&](const std::string& serial, BoardRecord& record) {
+        if (!is_suspect(serial, why)) return;
         // This very end has put it there already: once more would double its time.
         if (quarantined(record, now_.wall)) return;
         quarantine(record, std::string(to_string(cause)), policy_.quarantine, now_.wall);
@@ -212,7 +229,7 @@ void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
   };
   if (fault) {
     remember(history.faults, as_fault(verdict.cause));
-    charge_board(verdict.cause, verdict.sentence);
+    charge_board(verdict.cause, verdict.sentence, advanced);
   }
   // Recycled too late to save: for the next attempts it is what it would have become.
   if (verdict.cause == Cause::memory_leak && !advanced) {
@@ -229,7 +246,7 @@ void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
   if (goes_on) {
     next = decide_next(state_, policy_, verdict);
     const bool again = next.kind == Next::Kind::at_once || next.kind == Next::Kind::after_wait;
-    if (again && fault) remedy = apply_remedy(verdict.cause, advanced);
+    if (again && fault) remedy = apply_remedy(verdict.cause, verdict.sentence, advanced);
     if (remedy == Remedy::stop) {
       const bool behind_its_end = !advanced && fails_behind_its_end(verdict.cause);
       next = {Next::Kind::give_up, 0,

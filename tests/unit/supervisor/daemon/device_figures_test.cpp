@@ -91,6 +91,22 @@ TEST(DeviceFigures, OfForeignMessagesOnlyWhatCanBeIsTaken) {
             std::string::npos);
 }
 
+TEST(DeviceFigures, NamesAreOnesOwn) {
+  const auto told =
+      told_devices({{"DEVICES", R"(["cuda:0", "cuda:0", ""])"}, {"DEVICES_STEP", "1"}});
+  ASSERT_TRUE(told);
+  std::vector<std::string> names;
+  for (const ToldDevice& device : told->devices) names.push_back(device.name);
+  EXPECT_THAT(names, ElementsAre("cuda:0", "cuda:0#1", "#2"));
+}
+
+TEST(DeviceFigures, WhatDoesNotFitIsAWarning) {
+  DeviceWindow window = all_told();
+  EXPECT_EQ(out_of_range(journalled(message_of(window))), std::nullopt);
+  window.devices.assign(max_devices, {std::string(60, 'x'), {}});
+  EXPECT_THAT(out_of_range(journalled(message_of(window))).value_or(""), HasSubstr("DEVICES"));
+}
+
 TEST(DeviceFigures, ALossThatIsNoNumberIsNotToldAsOne) {
   DeviceWindow window = all_told();
   window.devices[1].figures.loss = std::numeric_limits<double>::quiet_NaN();
