@@ -77,7 +77,6 @@ class Checker {
 
   const Site& site_;
   const core::Policy& policy_;
-  bool on_;
   std::optional<Violation> violation_;
   Listener listener_;
   Digest digest_;
@@ -85,8 +84,9 @@ class Checker {
 
   // ---- attempts ----
   std::int64_t begun_ = 0;  // newest attempt that began
-  bool running_ = false;    // and has not ended
   Step last_counted_step_{-1};
+  bool on_;
+  bool running_ = false;        // the newest attempt has not ended
   bool verified_here_ = false;  // a checkpoint, during this attempt
   int barren_in_all_ = 0;
   int barren_in_a_row_ = 0;
