@@ -248,7 +248,7 @@ Result<std::vector<ToldDevice>> Store::devices(const std::string& program,
       sql,
       [&](const Row& row) {
         const auto device = read_row<DeviceRow>(row);
-        devices.push_back({device.name, device});
+        devices.push_back({device.name, static_cast<const DeviceFigures&>(device)});
       },
       program, attempt);
   if (!read) return propagate(read);
