@@ -77,7 +77,7 @@ Time now() {
 
 class Contender {
  public:
-  // `rate`: of the link, bytes a second; 0: there is none.
+  // `rate`: of the link, in bytes a second; 0 means no link.
   Contender(std::int64_t accumulation, std::int64_t devices, double rate)
       : spec_(spec_of(accumulation, devices)),
         tokens_(tokens_case(spec_.sequences_per_step() * spec_.block_size, 64)) {

@@ -14,6 +14,9 @@
 
 namespace trainward::core {
 
+// Needs a repair; one that another program works on does not.
+inline bool is_broken(const BoardFound& board) { return !board.usable && !board.in_use; }
+
 class Turn {
  public:
   Turn(State& state, const Policy& policy, Time now, Actions& actions)

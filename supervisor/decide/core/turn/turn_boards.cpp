@@ -45,8 +45,7 @@ bool Turn::acquit_boards(const ProbeFinished& probe) {
   std::vector<const HeldBoard*> sound;
   for (const HeldBoard& suspect : suspects) {
     const auto found = std::ranges::find(probe.boards, suspect.serial, &BoardFound::serial);
-    const bool broken = found == probe.boards.end() || (!found->usable && !found->in_use);
-    if (!broken) sound.push_back(&suspect);
+    if (found != probe.boards.end() && !is_broken(*found)) sound.push_back(&suspect);
   }
   const bool all = sound.size() == suspects.size();
   if (sound.empty() || (all && !state_.boards.got_on)) return false;
@@ -167,7 +166,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   // after the other: a dead board must neither be reset for ever nor keep the others from it.
   std::vector<const BoardFound*> broken;
   for (const BoardFound& board : probe.boards) {
-    if (!board.usable && !board.in_use) broken.push_back(&board);
+    if (is_broken(board)) broken.push_back(&board);
   }
   const auto look = static_cast<std::uint32_t>(looks);
   if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {

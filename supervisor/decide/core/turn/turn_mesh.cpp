@@ -36,8 +36,7 @@ void Turn::take_whole_mesh(const ProbeFinished& probe) {
 bool Turn::take_smaller(const ProbeFinished& probe) {
   if (!probe.smaller) return false;
   const auto looks = static_cast<std::uint32_t>(state_.history.rungs[Cause::no_board]);
-  const auto broken = std::ranges::count_if(
-      probe.boards, [](const BoardFound& board) { return !board.usable && !board.in_use; });
+  const auto broken = std::ranges::count_if(probe.boards, is_broken);
   if (policy_.can_reset && std::bit_width(looks) < broken) return false;
   if (!take_set(probe, probe.smaller->serials)) return false;
   Boards& boards = state_.boards;
