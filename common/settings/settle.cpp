@@ -50,6 +50,19 @@ std::vector<Problem> settle_training(WorkerSettings& values, const Given& given)
   return problems;
 }
 
+namespace {
+
+// Why the devices of a row cannot share the weights; empty: they can.
+std::string tensor_parallel_problem(const WorkerSettings& values) {
+  if (values.device != "pjrt") return "is for the devices of a plugin; processes have all weights";
+  if (values.mesh_columns > 1) return {};
+  return fmt::format(
+      "divides the weights over the columns of mesh_shape, and [{}, {}] has one; write [{}, {}]",
+      values.mesh_rows, values.mesh_columns, values.mesh_columns, values.mesh_rows);
+}
+
+}  // namespace
+
 std::vector<Problem> settle_device(WorkerSettings& values, const Given& given) {
   std::vector<Problem> problems;
   if (given("plugin") && !given("device")) values.device = "pjrt";
@@ -57,11 +70,18 @@ std::vector<Problem> settle_device(WorkerSettings& values, const Given& given) {
   if (of_plugin && !given("plugin")) {
     problems.push_back({"plugin", "is missing", "name 'sim_n300' or the file of a plugin"});
   }
-  if (values.ranks() > 1 && !values.enable_ddp) {
-    problems.push_back({"enable_ddp",
-                        fmt::format("needed by a mesh_shape of more than one {}: true",
-                                    of_plugin ? "device" : "process"),
-                        ""});
+  if (values.enable_tp) {
+    if (const std::string problem = tensor_parallel_problem(values); !problem.empty()) {
+      problems.push_back({"enable_tp", problem, ""});
+    }
+  }
+  if (values.ranks() > values.columns_of_weights() && !values.enable_ddp) {
+    problems.push_back(
+        {"enable_ddp",
+         fmt::format("needed by a mesh_shape of more than one {}: true", values.enable_tp ? "row"
+                                                                         : of_plugin      ? "device"
+                                                                                     : "process"),
+         ""});
   }
   return problems;
 }

@@ -53,6 +53,7 @@ struct RunSettings {
   std::string device = "cpu";
   std::int64_t mesh_rows = 1;  // of the processes or devices that share each step (mesh_shape)
   std::int64_t mesh_columns = 1;
+  bool enable_tp = false;  // the devices of a row share the weights, and not the sequences
   std::string plugin;
   std::uint64_t cache_limit = std::uint64_t{8} << 30U;
   double peak_tflops = 0;  // of one device or process; 0: as its data sheet says, where it is known
@@ -88,6 +89,10 @@ struct RunSettings {
 
   // Processes or devices that share each step.
   [[nodiscard]] std::int64_t ranks() const { return mesh_rows * mesh_columns; }
+  // Devices of a row that share the weights; the rows then share the sequences.
+  [[nodiscard]] std::int64_t columns_of_weights() const { return enable_tp ? mesh_columns : 1; }
+  // That have sequences of their own: processes, devices or rows of them.
+  [[nodiscard]] std::int64_t sharers() const { return ranks() / columns_of_weights(); }
 };
 
 struct WorkerSettings : StepSettings, RunSettings {
@@ -354,7 +359,9 @@ inline constexpr std::array worker_settings{
     Setting{device, "mesh_shape", Mesh{&W::mesh_rows, &W::mesh_columns, 1024}, "", Digest::no, "",
             "as many processes, or devices of a plugin, share each step"},
     Setting{device, "enable_ddp", Flag{&W::enable_ddp}, "", Digest::no, "",
-            "needed with more than one"},
+            "needed where several share the sequences of a step"},
+    Setting{device, "enable_tp", Flag{&W::enable_tp}, "", Digest::no, "",
+            "the devices of a row share the weights: see [scaling.md](scaling.md)"},
     Setting{device, "plugin", Path{&W::plugin, "sim_n300", "the file of a plugin"}, "", Digest::no,
             "", "a PJRT plugin, or the simulated N300 that comes with Trainward"},
     Setting{device, "options", Options{256}, "", Digest::no, "",

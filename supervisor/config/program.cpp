@@ -60,9 +60,11 @@ void take_over_training(Program& program) {
   const json::object& training = program.worker.at("training_config").as_object();
   program.shrinking.block = training.at("block_size").to_number<std::int64_t>();
   program.shrinking.batch = training.at("batch_size").to_number<std::int64_t>();
-  const json::array& mesh = program.worker.at("device_config").at("mesh_shape").as_array();
-  program.shrinking.devices =
-      mesh.at(0).to_number<std::int64_t>() * mesh.at(1).to_number<std::int64_t>();
+  const json::object& device = program.worker.at("device_config").as_object();
+  const json::array& mesh = device.at("mesh_shape").as_array();
+  const bool rows_alone = device.at("enable_tp").as_bool();
+  program.shrinking.devices = mesh.at(0).to_number<std::int64_t>() *
+                              (rows_alone ? 1 : mesh.at(1).to_number<std::int64_t>());
   program.cadence.max_steps = training.at("checkpoint_every").to_number<std::int64_t>();
 }
 

@@ -100,17 +100,19 @@ void settle_device(MapReader& reader, json::object& device, WorkerSettings& valu
 }
 
 // Told here, since the worker would find out an hour later.
-void check_split(MapReader& program, const Node& device, const json::object& worker) {
+void check_split(MapReader& program, const Node& device, const json::object& worker,
+                 const WorkerSettings& values) {
   const json::object& training = worker.at("training_config").get_object();
-  const json::array& mesh = worker.at("device_config").at("mesh_shape").get_array();
-  const std::int64_t ranks = mesh.at(0).get_int64() * mesh.at(1).get_int64();
+  const std::int64_t sharers = values.sharers();
   const std::int64_t batch = training.at("batch_size").get_int64();
-  if (settings::can_share(batch, training.at("accumulation").get_int64(), ranks)) return;
-  const bool of_plugin = worker.at("device_config").at("device").get_string() == "pjrt";
+  if (settings::can_share(batch, training.at("accumulation").get_int64(), sharers)) return;
+  const std::string_view sharing = values.enable_tp          ? "rows of devices"
+                                   : values.device == "pjrt" ? "devices"
+                                                             : "processes";
   program.report("device_config.mesh_shape", device,
                  fmt::format("{} {} cannot share batches of {} sequences; make batch_size a "
                              "multiple of {}",
-                             ranks, of_plugin ? "devices" : "processes", batch, ranks));
+                             sharers, sharing, batch, sharers));
 }
 
 // So is this.
@@ -136,11 +138,11 @@ WorkerSections read_worker_sections(MapReader& program, const Folders& folders) 
   const Node* device = &empty_map();
   const Node* training = &empty_map();
   WorkerSections out;
+  WorkerSettings read;
   for (const std::string_view section : settings::sections) {
     const Node* node = program.take(section);
     if (node == nullptr) node = &empty_map();
     MapReader reader(*node, program.path_of(section), program.problems());
-    WorkerSettings read;
     json::object values = read_settings(reader, section, read, folders);
     if (section == settings::device) {
       device = node;
@@ -154,7 +156,7 @@ WorkerSections read_worker_sections(MapReader& program, const Folders& folders) 
     reader.finish(other_name);
     out.worker[section] = std::move(values);
   }
-  check_split(program, *device, out.worker);
+  check_split(program, *device, out.worker, read);
   check_positions(program, *training, out.worker);
   return out;
 }

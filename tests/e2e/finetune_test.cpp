@@ -68,9 +68,10 @@ TEST_F(Finetune, TheLessonsMeshesTrainAsOneDeviceDoes) {
         fmt::format("{{\"prompt\": \"What comes after {}?\", \"response\": \"{}\"}}\n", i, i + 1);
   }
   write("counting.jsonl", rows);
-  const auto lesson = [this](const std::string& mesh, const std::string& host) {
+  const auto lesson = [this](const std::string& mesh, const std::string& host, bool divided) {
     std::filesystem::remove_all(path(".trainward"));
-    write("run.yaml", fmt::format(R"(training_config:
+    write("run.yaml",
+          fmt::format(R"(training_config:
   model_type: llama
   base_model: tiny-model
   batch_size: 32
@@ -88,6 +89,7 @@ TEST_F(Finetune, TheLessonsMeshesTrainAsOneDeviceDoes) {
   seed: 42
 device_config:
   enable_ddp: {}
+  enable_tp: {}
   mesh_shape: {}
   plugin: sim_n300
   host: {}
@@ -95,7 +97,7 @@ data_config:
   train_data: counting.jsonl
   val_data: counting.jsonl
 )",
-                                  mesh != "[1, 1]", mesh, SOURCE_FOLDER "/examples/hosts/" + host));
+                      mesh != "[1, 1]", divided, mesh, SOURCE_FOLDER "/examples/hosts/" + host));
     const Output ran = run("trainwardd", {"--once", "run.yaml"});
     EXPECT_EQ(ran.code, 0) << mesh << ran.out << ran.err;
     std::vector<double> numbers;
@@ -103,10 +105,13 @@ data_config:
     EXPECT_EQ(numbers.size(), 4U) << mesh;
     return numbers;
   };
-  const auto alone = lesson("[1, 1]", "t3k.yaml");
-  for (const auto& [mesh, host] :
-       {std::pair("[1, 2]", "t3k.yaml"), {"[2, 4]", "t3k.yaml"}, {"[4, 8]", "galaxy.yaml"}}) {
-    const auto together = lesson(mesh, host);
+  const auto alone = lesson("[1, 1]", "t3k.yaml", false);
+  for (const auto& [mesh, host, divided] : {std::tuple("[1, 2]", "t3k.yaml", false),
+                                            {"[2, 4]", "t3k.yaml", false},
+                                            {"[4, 8]", "galaxy.yaml", false},
+                                            {"[1, 2]", "t3k.yaml", true},
+                                            {"[4, 2]", "t3k.yaml", true}}) {
+    const auto together = lesson(mesh, host, divided);
     ASSERT_EQ(together.size(), alone.size());
     for (std::size_t i = 0; i < alone.size(); ++i) {
       EXPECT_NEAR(together[i], alone[i], 2e-4) << mesh << ", step " << i + 1;

@@ -61,6 +61,24 @@ TEST_F(Meshes, AGalaxyHas32Chips) {
   EXPECT_THAT(causes("galaxy"), ElementsAre("done"));
 }
 
+// Two rows with sequences of their own, whose four chips share one copy; then one row of two chips.
+TEST_F(Meshes, ChipsOfARowMayShareTheWeights) {
+  const auto trains = [this](const std::string& steps, const std::string& mesh, bool divided) {
+    std::vector<std::string> settings{"training_config.model=nano_1x",
+                                      "training_config.steps=" + steps,
+                                      "device_config.mesh_shape=" + mesh};
+    if (divided) settings.emplace_back("device_config.enable_tp=true");
+    EXPECT_EQ(end_of(start_daemon(example("t3k", settings))), 0) << daemon_log();
+  };
+  trains("50", "[1, 1]", false);
+  const std::string loss = loss_after("50");
+  forget();
+  trains("20", "[2, 4]", true);
+  trains("50", "[1, 2]", true);
+  EXPECT_EQ(loss_after("50"), loss);
+  EXPECT_THAT(causes("t3k"), ElementsAre("done", "done"));
+}
+
 TEST_F(Meshes, ARunMayResumeOnAnotherMesh) {
   ASSERT_EQ(end_of(start_daemon(example("t3k", {"training_config.steps=20"}))), 0);
   ASSERT_EQ(end_of(start_daemon(

@@ -24,7 +24,7 @@ Result<ModelGraph> make_whole_step(const TrainingSpec& spec) {
       x = block(b, spec, weights(table.block(static_cast<std::size_t>(layer))), x, {});
     }
     const Value logits = architecture.logits(b, spec.model, weights(table.head), x);
-    return cross_entropy(b, logits, in[1], spec.model.vocabulary, spec.label_smoothing);
+    return cross_entropy(b, logits, in[1], {spec.model.vocabulary}, spec.label_smoothing);
   };
   const graph::Type ids{graph::Element::i32, {spec.batch_size, spec.block_size}};
   return make_model_graph({{"ids", ids}, {"targets", ids}}, table.infos, spec.precision, loss);

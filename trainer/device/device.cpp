@@ -119,10 +119,10 @@ Result<Shards> Device::upload(const graph::Type& type, const void* data) {
   return upload(type, std::vector<const void*>(count_, data));
 }
 
-Result<Shards> Device::begin_upload(const graph::Type& type, const void* data) {
+Result<Shards> Device::begin_upload(const graph::Type& type, std::span<const void* const> data) {
   Shards shards;
   for (std::size_t d = 0; d < count_; ++d) {
-    auto buffer = uploads_->add(d, type, data);
+    auto buffer = uploads_->add(d, type, data[d]);
     if (!buffer) return failed(buffer.error());
     shards.push_back(std::move(*buffer));
   }

@@ -89,7 +89,7 @@ class Device {
   Result<Shards> upload(const graph::Type& type, std::span<const void* const> data);
   Result<Shards> upload(const graph::Type& type, const void* data);
   // The same, but the memory is the devices' until finish_uploads().
-  Result<Shards> begin_upload(const graph::Type& type, const void* data);
+  Result<Shards> begin_upload(const graph::Type& type, std::span<const void* const> data);
   Status finish_uploads();
   // From now on copies from and to this memory are as fast as the devices can, where the plugin has
   // the means; else nothing changes. Touches all of it. The memory outlives this object.

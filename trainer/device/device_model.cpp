@@ -20,6 +20,7 @@ struct BlockPrograms {
   std::optional<DeviceProgram> evaluate;
   BackwardDevicePrograms backward;
   GroupPrograms group;
+  std::optional<DeviceProgram> join_squares;
 };
 
 Result<BlockPrograms> make_programs(Device& device, const DeviceModules& modules) {
@@ -31,8 +32,10 @@ Result<BlockPrograms> make_programs(Device& device, const DeviceModules& modules
   if (!backward) return propagate(backward);
   auto group = make_programs(device, modules.block_group);
   if (!group) return propagate(group);
+  auto join_squares = device.make(modules.join_squares, Work::after_exchange);
+  if (!join_squares) return propagate(join_squares);
   return BlockPrograms{std::move(*forward), std::move(*evaluate), std::move(*backward),
-                       std::move(*group)};
+                       std::move(*group), std::move(*join_squares)};
 }
 
 // What lives from a block's forward to its backward.
@@ -59,16 +62,16 @@ class DeviceExecutor final : public StepExecutor {
                                                     : std::vector<optim::Group>(),
                    state.table.elements, part.threads),
         dropout_(part),
-        fixed_(state),
+        fixed_(state, part.columns),
         outer_(std::move(outer)) {
     for (std::int64_t layer = 0; layer < part.model.layers; ++layer) {
       places_.push_back(table_.block(static_cast<std::size_t>(layer)));
-      blocks_.emplace_back(table_, table_.trained(places_.back()), programs_.group);
+      blocks_.emplace_back(table_, part_.columns, table_.trained(places_.back()), programs_.group);
     }
     activations_.resize(blocks_.size());
   }
 
-  [[nodiscard]] std::size_t parts() const override { return device_->count(); }
+  [[nodiscard]] std::size_t parts() const override { return device_->count() / columns(); }
   [[nodiscard]] bool evaluates() const override { return programs_.evaluate.has_value(); }
 
   void begin(std::int64_t steps_done) override {
@@ -210,6 +213,8 @@ class DeviceExecutor final : public StepExecutor {
   }
 
  private:
+  [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(part_.columns); }
+
   [[nodiscard]] std::optional<DeviceMemory> memory_of(std::size_t device) const {
     const auto stats = device_->client().memory(device);
     if (!stats) return std::nullopt;
@@ -246,7 +251,9 @@ class DeviceExecutor final : public StepExecutor {
   Status upload_segments(const BatchTokens& tokens) {
     if (!part_.segmented) return {};
     std::vector<const void*> data;
-    for (const TokenBatch& part : tokens) data.push_back(part.segments.data());
+    for (std::size_t d = 0; d < device_->count(); ++d) {
+      data.push_back(tokens[d / columns()].segments.data());
+    }
     segments_.clear();
     auto segments =
         device_->upload({graph::Element::i32, {part_.batch_size, part_.block_size}}, data);
@@ -261,7 +268,7 @@ class DeviceExecutor final : public StepExecutor {
     std::vector<const void*> data;
     keys.reserve(device_->count());
     for (std::size_t d = 0; d < device_->count(); ++d) {
-      dropout_.place(static_cast<std::int64_t>(d), batch);
+      dropout_.place(static_cast<std::int64_t>(d / columns()), batch);
       keys.push_back(dropout_.of(layer));
       data.push_back(keys.back().data());
     }
@@ -281,7 +288,10 @@ class DeviceExecutor final : public StepExecutor {
       if (auto ok = block.finish(*squares); !ok) return propagate(ok);
     }
     if (auto ok = outer_->finish(*squares, optimizer_); !ok) return propagate(ok);
-    return squares;
+    if (!programs_.join_squares) return squares;
+    auto joined = programs_.join_squares->run(Arguments{&*squares});
+    if (!joined) return propagate(joined);
+    return std::move(joined->front());
   }
 
   // Waits for the gradients. Error: a number that is not finite.
@@ -326,7 +336,7 @@ class DeviceExecutor final : public StepExecutor {
   }
 
   DeviceUse use_;
-  TrainingSpec part_;  // ranks: how many devices share a step
+  TrainingSpec part_;  // of a row of devices
   const ParameterTable& table_;
   const FlatMemory& flat_;
   std::unique_ptr<Device> device_;
@@ -352,7 +362,7 @@ Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
                                                      const DeviceConfig& config,
                                                      const BaseWeights* base) {
   if (auto ok = check_spec(spec); !ok) return propagate(ok);
-  auto part = split_over(spec, config.devices);
+  auto part = split_over(spec, config.devices / spec.columns);
   if (!part) return propagate(part);
   auto device = Device::open(config.device, config.devices);
   if (!device) return propagate(device);

@@ -73,13 +73,14 @@ class DeviceOuterLayers final : public OuterLayers {
         programs_(std::move(programs)),
         part_(part),
         table_(state.table),
-        parameters_(state, programs_.body, programs_.own_head),
+        parameters_(state, part.columns, programs_.body, programs_.own_head),
         predictions_(device, part) {}
 
   Result<Shards> embed(const BatchTokens& tokens) override {
     auto ids = upload_ids(tokens);
     if (!ids) return ids;
     Arguments arguments{&*ids};
+    add_first(arguments);
     for (const std::size_t i : table_.embedding) arguments.push_back(&parameters_.parameter(i));
     return first_of(programs_.embed.run(arguments));
   }
@@ -110,7 +111,10 @@ class DeviceOuterLayers final : public OuterLayers {
       auto ids = upload_ids(tokens);
       if (!ids) return propagate(ids);
       const std::vector<Shards*> sums = parameters_.gradients(table_.embedding);
-      auto results = run_backward(*programs_.embed_backward, batch.first, {&*ids, &dx}, sums);
+      Arguments arguments{&*ids};
+      add_first(arguments);
+      arguments.push_back(&dx);
+      auto results = run_backward(*programs_.embed_backward, batch.first, arguments, sums);
       if (!results) return propagate(results);
     }
     if (batch.last) return parameters_.exchange(RateGroup::body);
@@ -136,7 +140,7 @@ class DeviceOuterLayers final : public OuterLayers {
     for (std::size_t d = 0; d < own->size(); ++d) {
       const auto batches = static_cast<double>(part_.accumulation);
       own_losses_[d] +=
-          part_.weighted ? (*own)[d] * static_cast<double>(own->size()) : (*own)[d] / batches;
+          part_.weighted ? (*own)[d] * static_cast<double>(part_.ranks) : (*own)[d] / batches;
     }
     return over_devices(*own);
   }
@@ -161,7 +165,10 @@ class DeviceOuterLayers final : public OuterLayers {
     return over_devices(*own);
   }
 
-  Status upload() override { return parameters_.upload(device_); }
+  Status upload() override {
+    if (auto ok = upload_first(); !ok) return ok;
+    return parameters_.upload(device_);
+  }
   Status download() override { return parameters_.download(); }
 
   Status add_checksum(std::size_t device, std::vector<std::byte>& scratch,
@@ -179,8 +186,31 @@ class DeviceOuterLayers final : public OuterLayers {
 
   Result<Shards> upload_ids(const BatchTokens& tokens) {
     std::vector<const void*> data;
-    for (const auto& part : tokens) data.push_back(part.ids.data());
+    for (std::size_t d = 0; d < device_.count(); ++d) {
+      data.push_back(tokens[d / columns()].ids.data());
+    }
     return device_.upload({graph::Element::i32, {part_.batch_size, part_.block_size}}, data);
+  }
+
+  [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(part_.columns); }
+
+  // Of the tokens that the devices of a row share, the first of each.
+  Status upload_first() {
+    if (columns() == 1 || !first_.empty()) return {};
+    const std::int64_t share = part_.model.padded_vocabulary() / part_.columns;
+    std::vector<std::int32_t> firsts;
+    for (std::size_t d = 0; d < device_.count(); ++d) {
+      firsts.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(d % columns()) * share));
+    }
+    std::vector<const void*> data;
+    for (const std::int32_t& first : firsts) data.push_back(&first);
+    auto value = device_.upload({graph::Element::i32, {1}}, data);
+    if (!value) return propagate(value);
+    first_.push_back(*std::move(value));
+    return {};
+  }
+  void add_first(Arguments& arguments) const {
+    for (const Shards& first : first_) arguments.push_back(&first);
   }
 
   // Calls `run` with the number of each piece of a batch and what the head takes for it.
@@ -198,6 +228,7 @@ class DeviceOuterLayers final : public OuterLayers {
       if (!predicted) return propagate(predicted);
       Arguments arguments;
       for (const Shards& value : *predicted) arguments.push_back(&value);
+      add_first(arguments);
       arguments.push_back(cut.empty() ? &x : &cut[piece]);
       for (const std::size_t i : table_.head) arguments.push_back(&parameters_.argument(i));
       if (auto ok = run(piece, arguments); !ok) return ok;
@@ -236,8 +267,10 @@ class DeviceOuterLayers final : public OuterLayers {
 
   // The mean, or with weights the sum.
   [[nodiscard]] double over_devices(const std::vector<double>& own) const {
-    const double sum = std::accumulate(own.begin(), own.end(), 0.0);
-    return part_.weighted ? sum : sum / static_cast<double>(own.size());
+    // Those of a row have the same one.
+    const double sum =
+        std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(part_.columns);
+    return part_.weighted ? sum : sum / static_cast<double>(part_.ranks);
   }
 
   Device& device_;
@@ -246,6 +279,7 @@ class DeviceOuterLayers final : public OuterLayers {
   const ParameterTable& table_;
   OuterParameters parameters_;
   HeadPredictions predictions_;
+  std::vector<Shards> first_;       // token of each device: none, or one
   std::vector<Shards> losses_;      // of the step's batches
   std::vector<double> own_losses_;  // of each device, for take_own_losses()
 };

@@ -14,8 +14,9 @@ namespace trainward::trainer {
 
 class FixedParameters {
  public:
-  explicit FixedParameters(const ModelState& state)
-      : state_(&state), values_(state.table.infos.size()) {}
+  // Of each column of the devices a share.
+  FixedParameters(const ModelState& state, std::int64_t columns)
+      : state_(&state), columns_(columns), values_(state.table.infos.size()) {}
 
   // Those of `which` that are not trained and not there yet. The devices read the host's memory
   // until Device::finish_uploads().
@@ -26,6 +27,7 @@ class FixedParameters {
 
  private:
   const ModelState* state_;
+  std::int64_t columns_;
   std::vector<Shards> values_;
 };
 

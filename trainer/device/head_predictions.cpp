@@ -16,8 +16,9 @@ HeadPredictions::HeadPredictions(Device& device, const TrainingSpec& part)
       block_size_(part.block_size),
       pieces_(static_cast<std::size_t>(head_pieces(part))),
       each_(static_cast<std::size_t>(part.batch_size * part.block_size)),
+      columns_(static_cast<std::size_t>(part.columns)),
       shape_{part.batch_size, part.block_size},
-      targets_(weighted_ ? device.count() * each_ : 0),
+      targets_(weighted_ ? device.count() / columns_ * each_ : 0),
       weights_(targets_.size()) {
   if (pieces_ > 1) shape_ = {1, static_cast<std::int64_t>(each_ / pieces_)};
 }
@@ -45,15 +46,17 @@ Result<std::vector<Shards>> HeadPredictions::upload(std::size_t piece) {
   if (weighted_) {
     std::vector<const void*> targets;
     std::vector<const void*> weights;
-    for (std::size_t d = 0; d < ids_.size(); ++d) {
-      const std::size_t first = d * each_ + piece * (each_ / pieces_);
+    for (std::size_t d = 0; d < device_.count(); ++d) {
+      const std::size_t first = d / columns_ * each_ + piece * (each_ / pieces_);
       targets.push_back(targets_.data() + first);
       weights.push_back(weights_.data() + first);
     }
     ok = add(Element::i32, targets);
     if (ok) ok = add(Element::f32, weights);
   } else {
-    ok = add(Element::i32, ids_);
+    std::vector<const void*> ids;
+    for (std::size_t d = 0; d < device_.count(); ++d) ids.push_back(ids_[d / columns_]);
+    ok = add(Element::i32, ids);
   }
   if (!ok) return propagate(ok);
   return all;

@@ -18,7 +18,7 @@ class HeadPredictions {
  public:
   HeadPredictions(Device& device, const TrainingSpec& part);
 
-  void set(const BatchTokens& tokens);  // one batch for each device, borrowed
+  void set(const BatchTokens& tokens);  // one batch for each row of devices, borrowed
   [[nodiscard]] std::size_t pieces() const { return pieces_; }
   // Of the batch that was set: its ids; or of a piece what it predicts, and the weights of that.
   Result<std::vector<Shards>> upload(std::size_t piece);
@@ -28,10 +28,11 @@ class HeadPredictions {
   bool weighted_;
   std::int64_t block_size_;
   std::size_t pieces_;
-  std::size_t each_;    // positions of a device's batch
+  std::size_t each_;  // positions of a row's batch
+  std::size_t columns_;
   graph::Shape shape_;  // of a piece
   std::vector<const void*> ids_;
-  // Of all devices, one after another.
+  // Of all rows, one after another.
   std::vector<std::int32_t> targets_;
   std::vector<float> weights_;
 };

@@ -38,10 +38,11 @@ struct HostPrograms {
   }
 };
 
-// The sequences of all devices make one batch here.
+// The sequences of all devices make one batch here, and the weights are not shared.
 TrainingSpec whole_batch(TrainingSpec part) {
   part.batch_size *= part.ranks;
   part.ranks = 1;
+  part.columns = 1;
   return part;
 }
 
@@ -93,6 +94,8 @@ class HostOuterLayers final : public OuterLayers {
         programs_(std::move(programs)),
         memory_(std::move(memory)),
         x_type_{graph::Element::f32, {part.batch_size, part.block_size, part.model.width}},
+        columns_(static_cast<std::size_t>(part.columns)),
+        zeros_(columns_ > 1 ? part_bytes() : 0),
         ids_(static_cast<std::size_t>(part.ranks * part.batch_size * part.block_size)),
         targets_(part.weighted ? ids_.size() : 0),
         weights_(targets_.size()),
@@ -101,7 +104,7 @@ class HostOuterLayers final : public OuterLayers {
         trains_embedding_(!table_.trained(table_.embedding).empty()),
         call_(state, memory_.data()) {
     std::byte* next = memory_.data() + programs_.workspace_bytes();
-    const std::size_t x_bytes = cpu::aligned(part_bytes() * device.count());
+    const std::size_t x_bytes = cpu::aligned(part_bytes() * rows());
     x_ = std::exchange(next, next + x_bytes);
     dx_ = std::exchange(next, next + x_bytes);
     for (const graph::Type& type : programs_.kept) {
@@ -136,7 +139,7 @@ class HostOuterLayers final : public OuterLayers {
         losses_ += static_cast<double>(loss_);
       }
     });
-    auto dx = upload_parts(dx_);
+    auto dx = upload_summands(dx_);
     if (!trains_head_) return dx;
     host_.start([this, first = batch.first] {
       for (std::size_t piece = 0; piece < pieces_; ++piece) {
@@ -155,7 +158,7 @@ class HostOuterLayers final : public OuterLayers {
     if (!trains_embedding_) return {};
     host_.wait();
     gather_ids(tokens);
-    if (auto ok = download_parts(dx, dx_); !ok) return ok;
+    if (auto ok = download_summands(dx, dx_); !ok) return ok;
     host_.start([this, first = batch.first] {
       Program& program = (first ? programs_.first : *programs_.more).embed;
       call_.in(ids_.data());
@@ -235,7 +238,8 @@ class HostOuterLayers final : public OuterLayers {
   }
 
   // Of x in one of the head's pieces.
-  [[nodiscard]] std::size_t piece_bytes() const { return part_bytes() * device_.count() / pieces_; }
+  [[nodiscard]] std::size_t piece_bytes() const { return part_bytes() * rows() / pieces_; }
+  [[nodiscard]] std::size_t rows() const { return device_.count() / columns_; }
 
   void gather_ids(const BatchTokens& tokens) {
     auto* next = ids_.data();
@@ -253,13 +257,37 @@ class HostOuterLayers final : public OuterLayers {
 
   Result<Shards> upload_parts(const std::byte* whole) {
     std::vector<const void*> parts;
-    for (std::size_t d = 0; d < device_.count(); ++d) parts.push_back(whole + d * part_bytes());
+    for (std::size_t d = 0; d < device_.count(); ++d) {
+      parts.push_back(whole + d / columns_ * part_bytes());
+    }
     return device_.upload(x_type_, parts);
   }
-  Status download_parts(const Shards& value, std::byte* whole) {
+  // Of a gradient, which the devices of a row have summands of: the first has it all.
+  Result<Shards> upload_summands(const std::byte* whole) {
+    std::vector<const void*> parts;
     for (std::size_t d = 0; d < device_.count(); ++d) {
-      auto ok = trainer::download(value, std::span(whole + d * part_bytes(), part_bytes()), d);
+      const bool first = d % columns_ == 0;
+      parts.push_back(first ? whole + d / columns_ * part_bytes() : zeros_.data());
+    }
+    return device_.upload(x_type_, parts);
+  }
+  // Of each row what its first device has.
+  Status download_parts(const Shards& value, std::byte* whole) {
+    for (std::size_t row = 0; row < rows(); ++row) {
+      const std::span part(whole + row * part_bytes(), part_bytes());
+      if (auto ok = trainer::download(value, part, row * columns_); !ok) return ok;
+    }
+    return {};
+  }
+  Status download_summands(const Shards& value, std::byte* whole) {
+    if (auto ok = download_parts(value, whole); !ok) return ok;
+    std::vector<float> more(columns_ > 1 ? part_bytes() / sizeof(float) : 0);
+    for (std::size_t d = 0; d < device_.count(); ++d) {
+      if (d % columns_ == 0) continue;
+      auto ok = trainer::download(value, std::as_writable_bytes(std::span(more)), d);
       if (!ok) return ok;
+      auto* sum = reinterpret_cast<float*>(whole + d / columns_ * part_bytes());
+      for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
     }
     return {};
   }
@@ -284,6 +312,8 @@ class HostOuterLayers final : public OuterLayers {
   HostPrograms programs_;
   Memory memory_;
   graph::Type x_type_;  // of one device
+  std::size_t columns_;
+  std::vector<std::byte> zeros_;  // like x, where a row has several devices
   std::vector<std::int32_t> ids_;
   // What the head predicts, where that has weights.
   std::vector<std::int32_t> targets_;

@@ -4,6 +4,7 @@
 
 #include "trainer/device/head_pieces.hpp"
 #include "trainer/device/optimizer_graphs.hpp"
+#include "trainer/model/columns.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -32,7 +33,9 @@ std::string obstacle_to_fusing(const TrainingSpec& part) {
 class ModuleMaker {
  public:
   ModuleMaker(const TrainingSpec& part, const DeviceUse& use)
-      : part_(part), use_(use), table_(make_parameter_table(part.model, part.positions())) {}
+      : part_(part),
+        use_(use),
+        table_(share_of(make_parameter_table(part.model, part.positions()), part.columns)) {}
 
   Result<DeviceModules> make() {
     if (use_.attention != AttentionUse::plain) {
@@ -48,6 +51,9 @@ class ModuleMaker {
     DeviceModules all;
     all.kept = segments->kept.size();
     make_blocks(*segments, all);
+    if (part_.columns > 1) {
+      all.join_squares = module("join_squares", make_exchange({Type{}}, {{part_.columns}}), {0});
+    }
     if (use_.placement == Placement::device) make_outer(*segments, all.outer.emplace());
     if (error_) return tl::unexpected<Error>(*error_);
     return all;
@@ -145,12 +151,12 @@ class ModuleMaker {
     if (std::find(packed.begin(), packed.end(), true) != packed.end()) {
       made.pack = module("pack_" + name, make_pack(types, packed));
     }
-    if (use_.devices > 1) {
-      Reuses sums(n);
-      for (std::size_t i = 0; i < n; ++i) sums[i] = i;
-      made.exchange = module("exchange_" + name, make_exchange(types, use_.devices), sums);
+    add_exchange(name, which, made);
+    std::vector<double> shares;
+    for (const std::size_t i : which) {
+      shares.push_back(table_.infos[i].cut ? 1 : 1 / static_cast<double>(part_.columns));
     }
-    made.finish = module("finish_" + name, make_finish(types), {0});
+    made.finish = module("finish_" + name, make_finish(types, shares), {0});
     auto update = make_update(types, decays, packed,
                               {part_.weight_decay, part_.beta1, part_.beta2, part_.epsilon,
                                part_.gradient_clip, part_.schedule});
@@ -163,6 +169,26 @@ class ModuleMaker {
     }
     made.update = module("update_" + name, update, state);
     return made;
+  }
+
+  // What the devices of a row share is summed over the rows; of the rest each has a summand.
+  void add_exchange(const std::string& name, const Places& which, GroupModules& made) {
+    std::vector<Type> types;
+    std::vector<graph::op::AllReduce> over;
+    Reuses sums;
+    for (const std::size_t i : which) {
+      const ParameterInfo& info = table_.infos[i];
+      const graph::op::AllReduce sum = info.cut ? graph::op::AllReduce{part_.ranks, part_.columns}
+                                                : graph::op::AllReduce{use_.devices};
+      made.exchanged.push_back(sum.devices > 1);
+      if (sum.devices == 1) continue;
+      sums.emplace_back(types.size());
+      types.push_back({graph::Element::f32, info.shape});
+      over.push_back(sum);
+    }
+    if (!types.empty()) {
+      made.exchange = module("exchange_" + name, make_exchange(types, over), sums);
+    }
   }
 
   Module module(std::string name, const Result<Graph>& graph, Reuses reuses = {}) {
@@ -208,6 +234,7 @@ void add(const GroupModules& group, std::vector<const Module*>& all) {
 std::vector<const Module*> DeviceModules::all() const {
   std::vector<const Module*> all{&block_forward};
   if (block_evaluate) all.push_back(&*block_evaluate);
+  if (join_squares) all.push_back(&*join_squares);
   add(block_backward, all);
   add(block_group, all);
   if (outer) {

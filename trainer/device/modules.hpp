@@ -3,8 +3,9 @@
 // each lowered to what accelerators take.
 //
 // A block's programs are made once and run for every layer. Every module is for all `devices`
-// together, each with its part of the sequences and a copy of all parameters. Parameters of a
-// program come in the order: what the segment takes, then sums so far (`…_more`). What is not
+// together: each row of them with its part of the sequences, and each device of a row with its
+// share of the parameters (trainer/model/columns.hpp), which with one column are all. Parameters of
+// a program come in the order: what the segment takes, then sums so far (`…_more`). What is not
 // trained is taken as it is kept (ParameterInfo::element), and nothing is made of it. Pure.
 #pragma once
 
@@ -44,10 +45,12 @@ struct DeviceUse {
 
 // Parameters that are trained, and updated by one program.
 struct GroupModules {
-  std::optional<stablehlo::Module> exchange;  // (gradients…) -> those, summed over devices
-  stablehlo::Module finish;                   // (squares, gradients…) -> squares with theirs
-  stablehlo::Module update;                   // optimizer_graphs.hpp
-  std::vector<bool> packed;                   // which of the parameters programs take as bf16
+  // (gradients…) -> those, summed over devices; of the parameters for which `exchanged` says so.
+  std::optional<stablehlo::Module> exchange;
+  std::vector<bool> exchanged;
+  stablehlo::Module finish;  // (squares, gradients…) -> squares with theirs
+  stablehlo::Module update;  // optimizer_graphs.hpp
+  std::vector<bool> packed;  // which of the parameters programs take as bf16
   std::optional<stablehlo::Module>
       pack;  // (parameters…) -> those as bf16; empty when nothing is packed
 };
@@ -82,13 +85,15 @@ struct DeviceModules {
   std::optional<stablehlo::Module> block_evaluate;
   BackwardModules block_backward;
   GroupModules block_group;
+  // (squares) -> those of all devices of a row; none: one has them all.
+  std::optional<stablehlo::Module> join_squares;
   std::optional<OuterModules> outer;
   std::size_t kept = 0;  // how many values block_forward keeps for block_backward
 
   [[nodiscard]] std::vector<const stablehlo::Module*> all() const;
 };
 
-// `part`: the work of one device. Errors (usage): what cannot be lowered.
+// `part`: the work of one row of devices. Errors (usage): what cannot be lowered.
 Result<DeviceModules> make_modules(const TrainingSpec& part, const DeviceUse& use);
 
 }  // namespace trainward::trainer

@@ -54,20 +54,23 @@ Result<Graph> add_to_sums(const Graph& backward, std::size_t first_sum) {
   return b.finish(outputs);
 }
 
-Result<Graph> make_exchange(const std::vector<Type>& gradients, std::int64_t devices) {
+Result<Graph> make_exchange(const std::vector<Type>& gradients,
+                            const std::vector<graph::op::AllReduce>& over) {
   Builder b;
   std::vector<Value> summed = parameters(b, "gradient", gradients);
-  for (Value& gradient : summed) gradient = b.all_reduce(gradient, devices);
+  for (std::size_t i = 0; i < summed.size(); ++i) summed[i] = b.all_reduce(summed[i], over[i]);
   return finish(b, summed);
 }
 
-Result<Graph> make_finish(const std::vector<Type>& gradients) {
+Result<Graph> make_finish(const std::vector<Type>& gradients, const std::vector<double>& shares) {
   Builder b;
   Value squares = b.parameter("squares", {});
-  for (const Value gradient : parameters(b, "gradient", gradients)) {
-    graph::Axes all(b.type(gradient).shape.size());
-    std::iota(all.begin(), all.end(), std::int64_t{0});
-    squares = b.add(squares, b.sum(b.mul(gradient, gradient), all));
+  const std::vector<Value> all = parameters(b, "gradient", gradients);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    graph::Axes axes(b.type(all[i]).shape.size());
+    std::iota(axes.begin(), axes.end(), std::int64_t{0});
+    const Value own = b.sum(b.mul(all[i], all[i]), axes);
+    squares = b.add(squares, shares[i] == 1 ? own : b.scale(own, shares[i]));
   }
   return finish(b, {squares});
 }

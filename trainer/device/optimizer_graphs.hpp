@@ -7,6 +7,7 @@
 
 #include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
+#include "trainer/graph/op.hpp"
 #include "trainer/optim/adamw.hpp"
 
 namespace trainward::trainer {
@@ -15,11 +16,14 @@ namespace trainward::trainer {
 // (parameters…, sums so far…) -> the same outputs.
 Result<graph::Graph> add_to_sums(const graph::Graph& backward, std::size_t first_sum);
 
-// (gradients…) -> those, summed over the devices. For more than one.
-Result<graph::Graph> make_exchange(const std::vector<graph::Type>& gradients, std::int64_t devices);
+// (gradients…) -> those, each summed over its devices.
+Result<graph::Graph> make_exchange(const std::vector<graph::Type>& gradients,
+                                   const std::vector<graph::op::AllReduce>& over);
 
-// (squares [], gradients…) -> (squares + the gradients' squares []).
-Result<graph::Graph> make_finish(const std::vector<graph::Type>& gradients);
+// (squares [], gradients…) -> (squares + the gradients' squares []). `shares`: what part of its
+// squares this device counts, since others count the same.
+Result<graph::Graph> make_finish(const std::vector<graph::Type>& gradients,
+                                 const std::vector<double>& shares);
 
 // (squares [] of all gradients) -> what they are multiplied by, so that their norm is at most
 // `limit`

@@ -4,12 +4,14 @@
 
 namespace trainward::trainer {
 
-OuterParameters::OuterParameters(const ModelState& state, const std::optional<GroupPrograms>& body,
+OuterParameters::OuterParameters(const ModelState& state, std::int64_t columns,
+                                 const std::optional<GroupPrograms>& body,
                                  const std::optional<GroupPrograms>& head)
-    : state_(state), fixed_(state) {
+    : state_(state), fixed_(state, columns) {
   const auto add = [&](RateGroup rate, const std::optional<GroupPrograms>& programs) {
     if (!programs) return;
-    groups_.push_back({rate, ParameterGroup(state.table, state.table.outer(rate), *programs)});
+    groups_.push_back(
+        {rate, ParameterGroup(state.table, columns, state.table.outer(rate), *programs)});
   };
   add(RateGroup::body, body);
   add(RateGroup::head, head);

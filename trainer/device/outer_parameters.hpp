@@ -21,7 +21,8 @@ namespace trainward::trainer {
 class OuterParameters {
  public:
   // Of each rate the programs, where it has parameters.
-  OuterParameters(const ModelState& state, const std::optional<GroupPrograms>& body,
+  OuterParameters(const ModelState& state, std::int64_t columns,
+                  const std::optional<GroupPrograms>& body,
                   const std::optional<GroupPrograms>& head);
 
   // As ParameterGroup and FixedParameters have them.

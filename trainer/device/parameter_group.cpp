@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "trainer/device/optimizer_graphs.hpp"
+#include "trainer/device/shares.hpp"
+#include "trainer/model/columns.hpp"
 #include "trainer/model/training/checksum.hpp"
 
 namespace trainward::trainer {
@@ -27,13 +29,14 @@ Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules)
   if (!finish) return propagate(finish);
   auto update = device.make(modules.update, Work::after_exchange);
   if (!update) return propagate(update);
-  return GroupPrograms{std::move(*pack), std::move(*exchange), std::move(*finish),
-                       std::move(*update), modules.packed};
+  return GroupPrograms{std::move(*pack),   std::move(*exchange), std::move(*finish),
+                       std::move(*update), modules.packed,       modules.exchanged};
 }
 
-ParameterGroup::ParameterGroup(const ParameterTable& table, Places which,
+ParameterGroup::ParameterGroup(const ParameterTable& table, std::int64_t columns, Places which,
                                const GroupPrograms& programs)
     : table_(&table),
+      columns_(columns),
       which_(std::move(which)),
       programs_(&programs),
       parameters_(which_.size()),
@@ -53,8 +56,8 @@ Status ParameterGroup::upload(Device& device, const FlatMemory& flat) {
     const ParameterInfo& info = table_->infos[which_[i]];
     const auto put = [&](Shards& into, std::span<float> array) -> Status {
       into.clear();  // the old value goes first: there may be no room for both
-      auto value =
-          device.begin_upload({graph::Element::f32, info.shape}, array.data() + info.offset);
+      auto value = begin_upload(device, info, columns_,
+                                std::as_bytes(array.subspan(info.offset, info.size())));
       if (!value) return propagate(value);
       into = std::move(*value);
       return {};
@@ -88,8 +91,8 @@ Status ParameterGroup::download(const FlatMemory& flat) const {
   for (std::size_t i = 0; i < which_.size(); ++i) {
     const ParameterInfo& info = table_->infos[which_[i]];
     const auto get = [&](const Shards& from, std::span<float> array) {
-      return trainer::download(from,
-                               std::as_writable_bytes(array.subspan(info.offset, info.size())));
+      return download_whole(from, info, columns_,
+                            std::as_writable_bytes(array.subspan(info.offset, info.size())));
     };
     auto ok = get(parameters_[i], flat.parameters());
     if (ok) ok = get(means_[i], flat.mean());
@@ -102,7 +105,7 @@ Status ParameterGroup::download(const FlatMemory& flat) const {
 Status ParameterGroup::add_checksum(std::size_t device, std::vector<std::byte>& scratch,
                                     std::uint64_t& checksum) const {
   for (std::size_t i = 0; i < which_.size(); ++i) {
-    const std::size_t bytes = table_->infos[which_[i]].size() * sizeof(float);
+    const std::size_t bytes = Share(table_->infos[which_[i]], columns_, sizeof(float)).size();
     if (scratch.size() < bytes) scratch.resize(bytes);
     const std::span<std::byte> copy(scratch.data(), bytes);
     if (auto ok = trainer::download(parameters_[i], copy, device); !ok) return ok;
@@ -114,10 +117,14 @@ Status ParameterGroup::add_checksum(std::size_t device, std::vector<std::byte>& 
 Status ParameterGroup::exchange() {
   if (!programs_->exchange) return {};
   std::vector<const Shards*> arguments;
-  add_all(gradients_, arguments);
+  for (std::size_t i = 0; i < which_.size(); ++i) {
+    if (programs_->exchanged[i]) arguments.push_back(&gradients_[i]);
+  }
   auto results = programs_->exchange->run(arguments);
   if (!results) return propagate(results);
-  move_some(*results, 0, gradients_);
+  for (std::size_t i = 0, next = 0; i < which_.size(); ++i) {
+    if (programs_->exchanged[i]) gradients_[i] = std::move((*results)[next++]);
+  }
   return {};
 }
 

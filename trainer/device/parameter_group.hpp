@@ -19,13 +19,15 @@ namespace trainward::trainer {
 struct GroupPrograms {
   std::optional<DeviceProgram> pack, exchange;
   DeviceProgram finish, update;
-  std::vector<bool> packed;
+  std::vector<bool> packed, exchanged;
 };
 Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules);
 
 class ParameterGroup {
  public:
-  ParameterGroup(const ParameterTable& table, Places which, const GroupPrograms& programs);
+  // `table`: of the whole, of which each of the `columns` of the devices has its share.
+  ParameterGroup(const ParameterTable& table, std::int64_t columns, Places which,
+                 const GroupPrograms& programs);
 
   // From the host's arrays, which the devices read until Device::finish_uploads(); and back there.
   Status upload(Device& device, const FlatMemory& flat);
@@ -46,7 +48,8 @@ class ParameterGroup {
   }
   [[nodiscard]] Shards& gradient(std::size_t i) { return gradients_[i]; }
 
-  // With several devices, sums the gradients over them: once in a step, when all of it is in them.
+  // Sums the gradients over the devices that have summands of them: once in a step, when all of it
+  // is in them.
   Status exchange();
   // Adds the gradients' squares, after the exchange.
   Status finish(Shards& squares);
@@ -59,6 +62,7 @@ class ParameterGroup {
   void take_packed(std::vector<Shards>& results, std::size_t next);
 
   const ParameterTable* table_;
+  std::int64_t columns_;
   Places which_;
   const GroupPrograms* programs_;
   std::vector<Shards> parameters_, packed_, gradients_, means_, variances_;

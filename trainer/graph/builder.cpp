@@ -96,9 +96,8 @@ Value Builder::gather_rows(Value table, Value ids) {
 Value Builder::scatter_add_rows(Value ids, Value updates, std::int64_t rows) {
   return append(op::ScatterAddRows{rows}, {ids, updates});
 }
-Value Builder::all_reduce(Value a, std::int64_t devices) {
-  return append(op::AllReduce{devices}, {a});
-}
+Value Builder::all_reduce(Value a, op::AllReduce over) { return append(over, {a}); }
+Value Builder::sum_columns(Value a) { return columns_ == 1 ? a : all_reduce(a, {columns_}); }
 
 Value Builder::hold(Value a) {
   if (error_ || !a.valid()) return {};

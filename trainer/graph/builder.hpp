@@ -16,8 +16,10 @@ namespace trainward::graph {
 class Builder {
  public:
   Builder() = default;
-  // dot() makes products of that precision.
-  explicit Builder(Precision products) : products_(products) {}
+  // dot() makes products of that precision. `columns`: neighbouring devices that share weights, for
+  // sum_columns().
+  explicit Builder(Precision products, std::int64_t columns = 1)
+      : products_(products), columns_(columns) {}
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
   Builder(Builder&&) = delete;
@@ -65,7 +67,10 @@ class Builder {
   Value gather_rows(Value table, Value ids);
   Value scatter_add_rows(Value ids, Value updates, std::int64_t rows);
 
-  Value all_reduce(Value a, std::int64_t devices);
+  Value all_reduce(Value a, op::AllReduce over);
+  // What the devices of a row made of it, each with its share of the weights, added up.
+  Value sum_columns(Value a);
+  [[nodiscard]] std::int64_t columns() const { return columns_; }
 
   // The same value, as a constant for differentiate(). Every later use must go through the result.
   Value hold(Value a);
@@ -84,6 +89,7 @@ class Builder {
   std::optional<Error> error_;
   Type scalar_;
   Precision products_ = Precision::f32;
+  std::int64_t columns_ = 1;
 };
 
 }  // namespace trainward::graph

@@ -148,10 +148,7 @@ class Rule {
     return b_.select(not_below, b_.select(b_.compare(Direction::lt, ids, end), rows, zero), zero);
   }
 
-  Value operator()(const op::AllReduce&) {
-    b_.set_error({ErrorKind::usage, "all_reduce has no gradient: it comes after them", {}, {}});
-    return {};
-  }
+  Value operator()(const op::AllReduce& sum) { return b_.all_reduce(g_, sum); }
 
   Value operator()(const op::Attention& attention) {
     if (attention.result == AttentionResult::statistics) return none("an attention's statistics");

@@ -187,7 +187,10 @@ class Inference {
   }
   Result<Type> operator()(const op::AllReduce& sum) const {
     if (!is_count(1) || inputs_[0].element != Element::f32) return wrong("needs one f32 operand");
-    if (sum.devices < 1 || sum.devices > most_devices) return wrong("no such number of devices");
+    if (sum.devices < 1 || sum.devices > most_devices || sum.stride < 1 ||
+        sum.stride > most_devices) {
+      return wrong("no such number of devices");
+    }
     return inputs_[0];
   }
   Result<Type> operator()(const op::Attention& attention) const {

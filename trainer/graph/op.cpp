@@ -135,7 +135,10 @@ std::string attributes_of(const Op& op) {
           },
           [](const op::GatherRows&) { return Text(); },
           [](const op::ScatterAddRows& s) { return fmt::format("rows={}", s.rows); },
-          [](const op::AllReduce& a) { return fmt::format("devices={}", a.devices); },
+          [](const op::AllReduce& a) {
+            const std::string stride = a.stride == 1 ? "" : fmt::format(" stride={}", a.stride);
+            return fmt::format("devices={}{}", a.devices, stride);
+          },
           [](const op::Attention& a) {
             return fmt::format("scale={:a} result={}", a.scale,
                                a.result == AttentionResult::output ? "output" : "statistics");
@@ -144,6 +147,16 @@ std::string attributes_of(const Op& op) {
             return fmt::format("scale={:a} input={}", a.scale, a.input);
           }},
       op);
+}
+
+std::vector<std::vector<std::int64_t>> groups_of(const op::AllReduce& sum, std::int64_t all) {
+  std::vector<std::vector<std::int64_t>> groups;
+  for (std::int64_t first = 0; first < all; ++first) {
+    if (first / sum.stride % sum.devices != 0) continue;
+    std::vector<std::int64_t>& group = groups.emplace_back();
+    for (std::int64_t i = 0; i < sum.devices; ++i) group.push_back(first + i * sum.stride);
+  }
+  return groups;
 }
 
 Axes other_axes(std::size_t rank, const Axes& first, const Axes& second) {

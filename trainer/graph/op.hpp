@@ -120,10 +120,14 @@ struct ScatterAddRows {   // inputs: ids i32[…], updates […, width]; result 
   friend bool operator==(const ScatterAddRows&, const ScatterAddRows&) = default;
 };
 
-// The sum over all devices that run the program together, of the value each of them has here. Only
-// for programs of such devices: the CPU executor is one, and refuses it; it has no gradient.
+// The sum over devices that run the program together, of the value each of them has here: over
+// groups of `devices`, which are `stride` apart (with 1 neighbours; what all of them are is a
+// multiple of devices * stride). Only for programs of such devices: the CPU executor is one, and
+// refuses it. Its gradient is itself: of a value that devices have alike each holds a share of the
+// cotangent, which is the sum of theirs.
 struct AllReduce {
   std::int64_t devices = 1;
+  std::int64_t stride = 1;
   friend bool operator==(const AllReduce&, const AllReduce&) = default;
 };
 
@@ -162,6 +166,10 @@ std::string_view name_of(const Op& op);
 // The attributes as text, "" for no attributes: "axes=[0,1] kind=sum". Exact: equal text means
 // equal attributes.
 std::string attributes_of(const Op& op);
+
+// The devices of each sum among `all`, by the numbers of their first: those groups are as large as
+// each other, and hold each device once.
+std::vector<std::vector<std::int64_t>> groups_of(const op::AllReduce& sum, std::int64_t all);
 
 // Axes of a shape with `rank` axes that are in none of the lists, ascending.
 Axes other_axes(std::size_t rank, const Axes& first, const Axes& second = {});

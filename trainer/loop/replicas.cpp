@@ -61,8 +61,22 @@ Status write_dispute(const std::filesystem::path& root, const Dispute& dispute) 
   return folder->write_durably(dispute_file, json::serialize(to_json(dispute)));
 }
 
-bool alike(const std::vector<std::uint64_t>& checksums) {
-  return std::ranges::adjacent_find(checksums, std::not_equal_to()) == checksums.end();
+bool alike(const std::vector<std::uint64_t>& checksums, std::size_t columns) {
+  for (std::size_t i = columns; i < checksums.size(); ++i) {
+    if (checksums[i] != checksums[i - columns]) return false;
+  }
+  return true;
+}
+
+// What more than half of the copies are whose place is `column`, or nothing.
+std::optional<std::uint64_t> majority(const std::vector<std::uint64_t>& checksums,
+                                      std::size_t column, std::size_t columns) {
+  std::map<std::uint64_t, std::size_t> votes;
+  for (std::size_t i = column; i < checksums.size(); i += columns) ++votes[checksums[i]];
+  for (const auto& [sum, count] : votes) {
+    if (2 * count * columns > checksums.size()) return sum;
+  }
+  return std::nullopt;
 }
 
 void forget_dispute(const std::filesystem::path& root) {
@@ -73,16 +87,16 @@ void forget_dispute(const std::filesystem::path& root) {
 }  // namespace
 
 std::optional<std::vector<std::size_t>> outside_majority(
-    const std::vector<std::uint64_t>& checksums) {
-  std::map<std::uint64_t, std::size_t> votes;
-  for (const std::uint64_t sum : checksums) ++votes[sum];
-  const auto most =
-      std::ranges::max_element(votes, {}, [](const auto& candidate) { return candidate.second; });
-  if (most == votes.end() || 2 * most->second <= checksums.size()) return std::nullopt;
+    const std::vector<std::uint64_t>& checksums, std::size_t columns) {
   std::vector<std::size_t> outside;
-  for (std::size_t i = 0; i < checksums.size(); ++i) {
-    if (checksums[i] != most->first) outside.push_back(i);
+  for (std::size_t column = 0; column < columns; ++column) {
+    const auto right = majority(checksums, column, columns);
+    if (!right) return std::nullopt;
+    for (std::size_t i = column; i < checksums.size(); i += columns) {
+      if (checksums[i] != *right) outside.push_back(i);
+    }
   }
+  std::ranges::sort(outside);
   return outside;
 }
 
@@ -113,7 +127,8 @@ Status Replicas::after_step(std::int64_t step, std::chrono::nanoseconds took) {
 
 Status Replicas::after_lost_step(std::int64_t steps_done) {
   const auto checksums = model_.checksums();
-  return !checksums || alike(*checksums) ? Status() : differ(steps_done, *checksums);
+  return !checksums || alike(*checksums, options_.columns) ? Status()
+                                                           : differ(steps_done, *checksums);
 }
 
 Status Replicas::before_save(std::int64_t step) {
@@ -125,7 +140,7 @@ Status Replicas::compare(std::int64_t step) {
   auto checksums = model_.checksums();
   if (!checksums) return propagate(checksums);
   const std::chrono::duration<double, std::nano> took = Clock::now() - began;
-  if (!alike(*checksums)) return differ(step, *checksums);
+  if (!alike(*checksums, options_.columns)) return differ(step, *checksums);
   if (dispute_ && dispute_->step == step) settle_dispute(*checksums);
   agreed_ = step;
   const double pause = std::ceil(took.count() / (most_share * std::max(step_ns_, 1.0)));
@@ -145,7 +160,7 @@ std::string Replicas::names_of(const std::vector<std::size_t>& which) const {
 Status Replicas::differ(std::int64_t step, const std::vector<std::uint64_t>& checksums) {
   const std::string when =
       fmt::format("after step {} (all were alike after step {})", step, agreed_);
-  if (const auto outside = outside_majority(checksums)) {
+  if (const auto outside = outside_majority(checksums, options_.columns)) {
     return fail(ErrorKind::transient,
                 fmt::format("silent corruption: the parameters on {} are not those of the other {} "
                             "{}",
@@ -173,7 +188,7 @@ void Replicas::settle_dispute(const std::vector<std::uint64_t>& checksums) {
   forget_dispute(options_.root);
   std::vector<std::size_t> wrong;
   for (std::size_t i = 0; i < dispute.checksums.size(); ++i) {
-    if (dispute.checksums[i] != checksums.front()) wrong.push_back(i);
+    if (dispute.checksums[i] != checksums[i % options_.columns]) wrong.push_back(i);
   }
   const bool comparable = dispute.names == options_.names;
   if (!comparable || wrong.size() == dispute.checksums.size()) {

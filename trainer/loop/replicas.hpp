@@ -33,9 +33,10 @@ struct Dispute {
   friend bool operator==(const Dispute&, const Dispute&) = default;
 };
 
-// Which of them are not what more than half of them are; nothing: no such majority.
+// Which of them are not what more than half of them are; nothing: no such majority. With columns,
+// the copies are those whose places are equal modulo their number; nothing: some have no majority.
 std::optional<std::vector<std::size_t>> outside_majority(
-    const std::vector<std::uint64_t>& checksums);
+    const std::vector<std::uint64_t>& checksums, std::size_t columns = 1);
 
 class Replicas {
  public:
@@ -44,6 +45,7 @@ class Replicas {
     std::vector<std::string> names;  // of the copies, as people know them
     std::int64_t every = 0;          // steps; 0: so that it takes a thousandth of the time
     std::int64_t step = 0;           // that the attempt begins with
+    std::size_t columns = 1;         // of the copies, each of other parameters
   };
   // All outlive it.
   Replicas(Options options, Trainable& model, Reporter& reporter);

@@ -268,8 +268,12 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   std::optional<DeviceMeter> devices;
   if (config->ranks() > 1) {
     const auto names = part_names(*config, *plan);
-    replicas.emplace(Replicas::Options{root, names, config->checksum_every, progress.step}, **model,
-                     reporter);
+    const auto columns = static_cast<std::size_t>(config->columns_of_weights());
+    if (config->sharers() > 1) {
+      replicas.emplace(
+          Replicas::Options{root, names, config->checksum_every, progress.step, columns}, **model,
+          reporter);
+    }
     devices.emplace(plan->chips.empty() ? names : plan->chips, **model);
   }
   TrainingLoop loop(loop_plan, **model, data->training(), progress,

@@ -12,17 +12,17 @@ using graph::Element;
 using graph::Shape;
 using graph::Value;
 
-Value split_heads(Builder& b, Value x, std::int64_t heads) {
+Value split_heads(Builder& b, Value x, std::int64_t head_width) {
   const Shape shape = b.type(x).shape;
-  if (shape.size() != 3 || heads <= 0 || shape[2] % heads != 0) {
+  if (shape.size() != 3 || head_width <= 0 || shape[2] % head_width != 0) {
     b.set_error({ErrorKind::usage,
-                 fmt::format("attention: {} does not divide into {} heads",
-                             graph::to_string(b.type(x)), heads),
+                 fmt::format("attention: {} does not divide into heads of {}",
+                             graph::to_string(b.type(x)), head_width),
                  {},
                  {}});
     return {};
   }
-  return b.reshape(x, {shape[0], shape[1], heads, shape[2] / heads});
+  return b.reshape(x, {shape[0], shape[1], shape[2] / head_width, head_width});
 }
 
 namespace {

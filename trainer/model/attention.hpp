@@ -13,8 +13,8 @@ struct QueryKeyValue {
 };
 
 // [batch, positions, width] -> [batch, positions, heads, width of a head]; an error of the builder
-// when the heads do not divide it.
-graph::Value split_heads(graph::Builder& b, graph::Value x, std::int64_t heads);
+// when such heads do not make up the width.
+graph::Value split_heads(graph::Builder& b, graph::Value x, std::int64_t head_width);
 
 // What a query sees of the keys before it.
 struct Sight {

@@ -146,33 +146,114 @@ Value dropout(Builder& b, Value x, Value key, double rate, const DropPlace& plac
   return b.select(kept, b.scale(x, 1 / (1 - rate)), b.constant_like(0, x));
 }
 
+Value embedding_rows(Builder& b, Value table, Value ids) {
+  const Value rows = wide(b, b.gather_rows(table, ids));
+  if (b.columns() == 1) return rows;
+  const Shape shape = b.type(rows).shape;
+  const auto count = static_cast<double>(b.type(table).shape[0]);
+  const Value zero = b.constant_like(0, rows);
+  const Value each = spread(b, ids, shape);
+  const Value begun = b.compare(Direction::ge, each, b.constant_like(0, each));
+  const Value ended = b.compare(Direction::lt, each, b.constant_like(count, each));
+  return b.sum_columns(b.select(begun, b.select(ended, rows, zero), zero));
+}
+
 namespace {
 
+// What losses are made of, of each position: the log of the sum of the powers of all logits, the
+// target's logit, and their sum where something is smoothed, all less something that is the same
+// for all three.
+struct LogitSums {
+  Value log_total, chosen, all = {};
+};
+
+class Logits {
+ public:
+  Logits(Builder& b, Value logits, const Vocabulary& vocabulary)
+      : b_(b), vocabulary_(vocabulary), shape_(b.type(logits).shape) {
+    if (shape_.empty()) return;
+    token_ = b_.iota({Element::i32, shape_}, last_axis(shape_));
+    if (vocabulary.first.valid()) {
+      token_ = b_.add(token_, b_.broadcast(vocabulary.first, {}, shape_));
+    }
+    masked_ = without_padding(logits, masked_score);
+    largest_ = b_.hold(b_.maximum(masked_, {last_axis(shape_)}));
+    shifted_ = b_.sub(masked_, spread(b_, largest_, shape_));
+  }
+
+  LogitSums sums(Value targets, bool smooth) {
+    const Value log_total = b_.log(total(b_.exp(shifted_)));
+    if (b_.columns() == 1) {
+      LogitSums sums{log_total, of_target(shifted_, targets)};
+      if (smooth) sums.all = total(without_padding(shifted_, 0));
+      return sums;
+    }
+    return over_columns(b_.add(log_total, largest_), targets, smooth);
+  }
+
+ private:
+  Value without_padding(Value x, double instead) {
+    const bool none = !vocabulary_.first.valid() && shape_.back() == vocabulary_.size;
+    if (none) return x;
+    const Value end = b_.constant_like(static_cast<double>(vocabulary_.size), token_);
+    return b_.select(b_.compare(Direction::lt, token_, end), x, b_.constant_like(instead, x));
+  }
+  Value total(Value x) { return b_.sum(x, {last_axis(shape_)}); }
+  Value of_target(Value x, Value targets) {
+    const Value is_target = b_.compare(Direction::eq, token_, spread(b_, targets, shape_));
+    return total(b_.select(is_target, x, b_.constant_like(0, x)));
+  }
+
+  // Each device puts the log of its own sum into a place of its own beside the others', so that one
+  // exchange of a few numbers for each position tells all of them everything.
+  LogitSums over_columns(Value own_log_total, Value targets, bool smooth) {
+    const std::int64_t columns = b_.columns();
+    Shape places = shape_;
+    places.back() = columns;
+    const Value place = b_.iota({Element::i32, places}, last_axis(places));
+    const Value first = b_.scale(place, static_cast<double>(shape_.back()));
+    const Value is_own =
+        b_.compare(Direction::eq, first, b_.broadcast(vocabulary_.first, {}, places));
+    const Value logs = spread(b_, own_log_total, places);
+    std::vector<Value> parts{b_.select(is_own, logs, b_.constant_like(0, logs))};
+    Shape one = places;
+    one.back() = 1;
+    parts.push_back(b_.reshape(of_target(masked_, targets), one));
+    if (smooth) parts.push_back(b_.reshape(total(without_padding(masked_, 0)), one));
+    const Value told = b_.sum_columns(b_.concatenate(parts, last_axis(shape_)));
+    const auto part = [&](std::int64_t from, std::int64_t count) {
+      Axes start(shape_.size(), 0);
+      Axes limit = places;
+      start.back() = from;
+      limit.back() = from + count;
+      return b_.slice(told, start, limit);
+    };
+    const Shape rows(shape_.begin(), shape_.end() - 1);
+    const Value all_logs = part(0, columns);
+    const Value largest = b_.hold(b_.maximum(all_logs, {last_axis(places)}));
+    const Value powers = b_.exp(b_.sub(all_logs, spread(b_, largest, places)));
+    LogitSums sums{b_.add(b_.log(b_.sum(powers, {last_axis(places)})), largest),
+                   b_.reshape(part(columns, 1), rows)};
+    if (smooth) sums.all = b_.reshape(part(columns + 1, 1), rows);
+    return sums;
+  }
+
+  Builder& b_;
+  const Vocabulary& vocabulary_;
+  Shape shape_;
+  Value token_;  // of each logit
+  Value masked_, largest_, shifted_;
+};
+
 // Of each position; like the targets.
-Value losses_of(Builder& b, Value logits, Value targets, std::int64_t vocabulary,
+Value losses_of(Builder& b, Value logits, Value targets, const Vocabulary& vocabulary,
                 double smoothing) {
-  const Shape shape = b.type(logits).shape;
-  if (shape.empty()) return logits;
-  const Value column = b.iota({Element::i32, shape}, last_axis(shape));
-  const auto without_padding = [&](Value x, double instead) {
-    if (shape.back() == vocabulary) return x;
-    const Value live =
-        b.compare(Direction::lt, column, b.constant_like(static_cast<double>(vocabulary), column));
-    return b.select(live, x, b.constant_like(instead, x));
-  };
-  const Value masked = without_padding(logits, masked_score);
-  const Value largest = b.hold(b.maximum(masked, {last_axis(shape)}));
-  const Value shifted = b.sub(masked, spread(b, largest, shape));
-  const Value log_total = b.log(b.sum(b.exp(shifted), {last_axis(shape)}));
-  const Value is_target = b.compare(Direction::eq, column, spread(b, targets, shape));
-  const Value chosen =
-      b.sum(b.select(is_target, shifted, b.constant_like(0, shifted)), {last_axis(shape)});
-  Value losses = b.sub(log_total, chosen);
+  if (b.type(logits).shape.empty()) return logits;
+  const LogitSums sums = Logits(b, logits, vocabulary).sums(targets, smoothing > 0);
+  Value losses = b.sub(sums.log_total, sums.chosen);
   if (smoothing > 0) {
-    const Value real = without_padding(shifted, 0);
-    const Value mean =
-        b.scale(b.sum(real, {last_axis(shape)}), 1 / static_cast<double>(vocabulary));
-    losses = b.add(b.scale(losses, 1 - smoothing), b.scale(b.sub(log_total, mean), smoothing));
+    const Value mean = b.scale(sums.all, 1 / static_cast<double>(vocabulary.size));
+    losses = b.add(b.scale(losses, 1 - smoothing), b.scale(b.sub(sums.log_total, mean), smoothing));
   }
   return losses;
 }
@@ -185,7 +266,7 @@ Value sum_of_all(Builder& b, Value x) {
 
 }  // namespace
 
-Value cross_entropy(Builder& b, Value logits, Value targets, std::int64_t vocabulary,
+Value cross_entropy(Builder& b, Value logits, Value targets, const Vocabulary& vocabulary,
                     double smoothing) {
   const Value losses = losses_of(b, logits, targets, vocabulary, smoothing);
   const auto count = static_cast<double>(graph::element_count(b.type(losses).shape));
@@ -193,7 +274,7 @@ Value cross_entropy(Builder& b, Value logits, Value targets, std::int64_t vocabu
 }
 
 Value weighted_cross_entropy(Builder& b, Value logits, Value targets, Value weights,
-                             std::int64_t vocabulary, double smoothing) {
+                             const Vocabulary& vocabulary, double smoothing) {
   const Value losses = losses_of(b, logits, targets, vocabulary, smoothing);
   return sum_of_all(b, b.mul(losses, weights));
 }

@@ -48,14 +48,25 @@ struct DropPlace {
 graph::Value dropout(graph::Builder& b, graph::Value x, graph::Value key, double rate,
                      const DropPlace& place = {});
 
+// The rows of a table of tokens, wide. Where the devices of a row share it, `ids` count from the
+// first that is there, each finds what it has, and the sum is complete.
+graph::Value embedding_rows(graph::Builder& b, graph::Value table, graph::Value ids);
+
+// The tokens that logits are of.
+struct Vocabulary {
+  std::int64_t size = 0;
+  // Where the devices of a row share them: the token of the first logit here, an i32 scalar.
+  graph::Value first = {};
+};
+
 // Mean over all positions of -Σ q log softmax(logits), where q is 1 - smoothing at the target plus
 // smoothing spread evenly over the vocabulary; logits […, V], targets i32[…].
-// Columns from `vocabulary` on are padding: no probability, no gradient.
+// Tokens from the size of the vocabulary on are padding: no probability, no gradient.
 graph::Value cross_entropy(graph::Builder& b, graph::Value logits, graph::Value targets,
-                           std::int64_t vocabulary, double smoothing = 0);
+                           const Vocabulary& vocabulary, double smoothing = 0);
 // The sum of the same, each position times its weight, f32 like the targets.
 graph::Value weighted_cross_entropy(graph::Builder& b, graph::Value logits, graph::Value targets,
-                                    graph::Value weights, std::int64_t vocabulary,
+                                    graph::Value weights, const Vocabulary& vocabulary,
                                     double smoothing = 0);
 
 // The first axes of a shape, all but the last: {0, 1, …, rank - 2}.

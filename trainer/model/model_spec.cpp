@@ -8,6 +8,7 @@
 #include "common/base/text.hpp"
 #include "common/settings/model_presets.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/columns.hpp"
 
 namespace trainward::trainer {
 
@@ -23,7 +24,7 @@ Status check_spec(const TrainingSpec& spec) {
     std::int64_t value;
     std::int64_t least;
   };
-  const std::array<Size, 11> sizes{{{"width", model.width, 1},
+  const std::array<Size, 12> sizes{{{"width", model.width, 1},
                                     {"layers", model.layers, 1},
                                     {"heads", model.heads, 1},
                                     {"rank", model.rank, 1},
@@ -31,6 +32,7 @@ Status check_spec(const TrainingSpec& spec) {
                                     {"batch size", spec.batch_size, 1},
                                     {"accumulation", spec.accumulation, 1},
                                     {"number of ranks", spec.ranks, 1},
+                                    {"number of columns", spec.columns, 1},
                                     {"block size", spec.block_size, 2},
                                     {"warm-up", spec.schedule.warmup_steps, 0},
                                     {"threads", spec.threads, 1}}};
@@ -65,7 +67,8 @@ Status check_spec(const TrainingSpec& spec) {
       return fail(ErrorKind::usage, fmt::format("the {} cannot be {}", factor.name, factor.value));
     }
   }
-  return architecture_of(model).check(spec);
+  if (auto ok = architecture_of(model).check(spec); !ok) return ok;
+  return check_columns(spec);
 }
 
 Status check_tokens(const TokenBatch& batch, const TrainingSpec& spec, std::int64_t sequences) {

@@ -69,7 +69,8 @@ struct ModelSpec {
 // learning rates is the architecture's to say (RateGroup).
 struct TrainingSpec : settings::StepSettings {
   ModelSpec model;
-  std::int64_t ranks = 1;      // processes that share a step
+  std::int64_t ranks = 1;      // processes, or rows of devices, that share a step's sequences
+  std::int64_t columns = 1;    // devices of a row, which share the weights (columns.hpp)
   optim::Schedule schedule{};  // of both rates
   // bf16: weights and activations are rounded to it where they are multiplied. What is really used,
   // whether or not it is faster on this machine.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,14 @@ enum class Role {
   table,   // computed from the sizes, and in no file
 };
 
+// How the devices of a row share a parameter (columns.hpp): each has consecutive parts of one axis.
+struct Cut {
+  std::size_t axis = 0;
+  std::string_view parts;       // what they are called: "heads"
+  std::int64_t unit = 1;        // places of the axis that stay together
+  std::int64_t neighbours = 1;  // tensors side by side along the axis, each of them cut
+};
+
 struct ParameterInfo {
   std::string name;
   graph::Shape shape;
@@ -47,6 +56,7 @@ struct ParameterInfo {
   Role role = Role::trained;
   bool decays = true;                            // by the optimizer's weight decay
   graph::Element element = graph::Element::f32;  // as it is kept; trained ones are f32
+  std::optional<Cut> cut = {};                   // none: each device has all of it
 
   [[nodiscard]] bool trained() const { return role == Role::trained; }
   [[nodiscard]] std::size_t size() const {

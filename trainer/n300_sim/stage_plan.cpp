@@ -174,7 +174,8 @@ class Planner {
       for (const Value sum : sums_) {
         if (level_[sum.index()] != s + 1) continue;
         const Value operand = graph_.node(sum).inputs[0];
-        stage.sums.push_back({*place_[operand.index()], *place_[sum.index()], elements(sum)});
+        stage.sums.push_back({*place_[operand.index()], *place_[sum.index()],
+                              std::get<op::AllReduce>(graph_.node(sum).op), elements(sum)});
       }
       plan_.stages.push_back(std::move(stage));
     }

@@ -21,10 +21,11 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// Every device's values at `from`, added up and stored at `to` on every device.
+// The values at `from` of the devices of a group, added up and stored at `to` on each of them.
 struct DeviceSum {
   Place from;
   Place to;
+  graph::op::AllReduce over;
   std::int64_t elements = 0;  // f32
 };
 

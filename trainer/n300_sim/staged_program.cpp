@@ -8,9 +8,9 @@
 namespace trainward::n300 {
 namespace {
 
-// to[d][i] = from[0][i] + from[1][i] + …, added in that order, for every device d. An array of `to`
-// may be one of `from`, and overlaps no other. Uses the calling thread's OpenMP threads; what they
-// are makes no difference to the result.
+// to[d][i] = from[0][i] + from[1][i] + …, added in that order, for every device d of a group. An
+// array of `to` may be one of `from`, and overlaps no other. Uses the calling thread's OpenMP
+// threads; what they are makes no difference to the result.
 void sum_over_devices(std::span<const float* const> from, std::span<float* const> to,
                       std::int64_t elements) {
   const std::size_t devices = from.size();
@@ -89,14 +89,18 @@ std::vector<StageTime> StagedProgram::run(std::span<const Lane> lanes, std::byte
       time.computing = Instant::clock::now() - began;
     }
     for (const DeviceSum& sum : stage.sums) {
-      time.summed_bytes += sum.elements * static_cast<std::int64_t>(sizeof(float));
-      std::vector<const float*> from;
-      std::vector<float*> to;
-      for (const Lane& lane : lanes) {
-        from.push_back(static_cast<const float*>(source(lane, sum.from)));
-        to.push_back(static_cast<float*>(target(lane, sum.to)));
+      time.add({sum.over, sum.elements * static_cast<std::int64_t>(sizeof(float))});
+      for (const auto& group :
+           graph::groups_of(sum.over, static_cast<std::int64_t>(lanes.size()))) {
+        std::vector<const float*> from;
+        std::vector<float*> to;
+        for (const std::int64_t device : group) {
+          const Lane& lane = lanes[static_cast<std::size_t>(device)];
+          from.push_back(static_cast<const float*>(source(lane, sum.from)));
+          to.push_back(static_cast<float*>(target(lane, sum.to)));
+        }
+        sum_over_devices(from, to, sum.elements);
       }
-      sum_over_devices(from, to, sum.elements);
     }
   }
   for (const Copy& copy : copies_) {

@@ -5,7 +5,16 @@
 
 namespace trainward::n300 {
 
-std::chrono::nanoseconds time_of_sum(const Link& link, std::size_t devices, std::int64_t bytes) {
+void StageTime::add(const SumOverDevices& sum) {
+  const auto same = std::ranges::find(sums, sum.over, &SumOverDevices::over);
+  if (same == sums.end()) {
+    sums.push_back(sum);
+  } else {
+    same->bytes += sum.bytes;
+  }
+}
+
+std::chrono::nanoseconds time_of_sum(const Link& link, std::int64_t devices, std::int64_t bytes) {
   const auto n = static_cast<double>(devices);
   const double ns =
       1e3 * link.latency_us + 2 * (n - 1) / n * static_cast<double>(bytes) / link.gb_per_s;
@@ -13,13 +22,16 @@ std::chrono::nanoseconds time_of_sum(const Link& link, std::size_t devices, std:
 }
 
 Timelines::Timelines(std::vector<double> slowness, std::optional<Link> link)
-    : slowness_(std::move(slowness)), link_(link), busy_(slowness_.size()) {}
+    : slowness_(std::move(slowness)),
+      link_(link),
+      busy_(slowness_.size()),
+      sums_end_(slowness_.size()) {}
 
 void Timelines::add(Instant now, std::span<const StageTime> stages, std::vector<Instant>& ready) {
   for (Instant& at : ready) at = std::max(at, now);
   for (const StageTime& stage : stages) {
     compute(stage, ready);
-    sum(stage, ready);
+    for (const SumOverDevices& one : stage.sums) sum(one, ready);
   }
 }
 
@@ -32,11 +44,19 @@ void Timelines::compute(const StageTime& stage, std::vector<Instant>& ready) {
   }
 }
 
-void Timelines::sum(const StageTime& stage, std::vector<Instant>& ready) {
-  if (stage.summed_bytes == 0) return;
-  sums_end_ = std::max(sums_end_, *std::max_element(ready.begin(), ready.end()));
-  if (link_) sums_end_ += time_of_sum(*link_, ready.size(), stage.summed_bytes);
-  std::fill(ready.begin(), ready.end(), sums_end_);
+void Timelines::sum(const SumOverDevices& sum, std::vector<Instant>& ready) {
+  for (const auto& group : graph::groups_of(sum.over, static_cast<std::int64_t>(ready.size()))) {
+    Instant end{};
+    for (const std::int64_t device : group) {
+      const auto chip = static_cast<std::size_t>(device);
+      end = std::max({end, ready[chip], sums_end_[chip]});
+    }
+    if (link_) end += time_of_sum(*link_, sum.over.devices, sum.bytes);
+    for (const std::int64_t device : group) {
+      const auto chip = static_cast<std::size_t>(device);
+      ready[chip] = sums_end_[chip] = end;
+    }
+  }
 }
 
 Instant Timelines::chips_end() const { return *std::max_element(busy_.begin(), busy_.end()); }

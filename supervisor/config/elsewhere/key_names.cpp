@@ -224,8 +224,6 @@ constexpr std::array names{
     Name{"training_type", "", How::at_the_end},
 
     // What computes.
-    Name{"enable_tp", "", How::agreed,
-         "devices share a step by its batch, not the model: device_config.mesh_shape"},
     Name{"device_ids", "", How::agreed,
          "boards are found, and named to the program: leave it out, or see 'board'"},
     Name{"use_tt", "device_config.plugin", How::at_the_end},

@@ -24,6 +24,14 @@ bool has_ring(const config::Mesh& mesh) {
 std::vector<config::Mesh> smaller_meshes(const config::Mesh& full, const StepWork& work,
                                          std::int64_t min_chips) {
   std::vector<config::Mesh> meshes;
+  if (work.divided) {
+    for (std::int64_t rows = full.rows - 1; rows * full.columns >= min_chips && rows > 0; --rows) {
+      if (settings::can_share(work.batch, work.accumulation, rows)) {
+        meshes.push_back({rows, full.columns});
+      }
+    }
+    return meshes;
+  }
   for (std::int64_t chips = min_chips; chips < chips_of(full); ++chips) {
     if (!settings::can_share(work.batch, work.accumulation, chips)) continue;
     for (std::int64_t rows = 1; rows * rows <= chips; ++rows) {

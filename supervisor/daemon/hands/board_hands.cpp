@@ -24,8 +24,10 @@ constexpr std::int64_t chips_of_one_board = 2;
 std::optional<StepWork> step_work(const config::Program& program) {
   if (!program.command.empty()) return std::nullopt;
   const auto training = get_object(program.worker, "training_config");
-  if (!training) return std::nullopt;
-  return StepWork{int_or(**training, "batch_size", 1), int_or(**training, "accumulation", 1)};
+  const auto device = get_object(program.worker, "device_config");
+  if (!training || !device) return std::nullopt;
+  return StepWork{int_or(**training, "batch_size", 1), int_or(**training, "accumulation", 1),
+                  bool_or(**device, "enable_tp", false)};
 }
 
 }  // namespace

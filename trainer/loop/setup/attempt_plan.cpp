@@ -73,10 +73,11 @@ TrainingSpec planned(TrainingSpec configured, const AttemptPlan& plan) {
   return configured;
 }
 
-void use_mesh(const AttemptPlan& plan, settings::RunSettings& settings) {
+void use_mesh(const AttemptPlan& plan, WorkerConfig& config) {
   if (plan.mesh_rows == 0) return;
-  settings.mesh_rows = plan.mesh_rows;
-  settings.mesh_columns = plan.mesh_columns;
+  config.mesh_rows = plan.mesh_rows;
+  config.mesh_columns = plan.mesh_columns;
+  config.training.columns = config.columns_of_weights();
 }
 
 std::int64_t batches_to_skip(const AttemptPlan& plan, std::int64_t step) {

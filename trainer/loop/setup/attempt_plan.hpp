@@ -14,7 +14,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/json/json.hpp"
-#include "common/settings/worker_settings.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
@@ -46,7 +46,7 @@ Result<AttemptPlan> read_attempt_plan(std::string_view plan);
 TrainingSpec planned(TrainingSpec configured, const AttemptPlan& plan);
 
 // As many devices as the attempt has, which may be fewer than are configured.
-void use_mesh(const AttemptPlan& plan, settings::RunSettings& settings);
+void use_mesh(const AttemptPlan& plan, WorkerConfig& config);
 
 // How many batches an attempt that resumes at `step` leaves out before its first.
 std::int64_t batches_to_skip(const AttemptPlan& plan, std::int64_t step);

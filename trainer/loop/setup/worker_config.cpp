@@ -175,6 +175,7 @@ Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
   static_cast<settings::RunSettings&>(config) = of_run;
   TrainingSpec& training = config.training;
   static_cast<settings::StepSettings&>(training) = of_step;
+  training.columns = config.columns_of_weights();
   auto model = preset(values.model);
   if (!model) return propagate(model);
   training.model = *model;

@@ -17,8 +17,7 @@ struct RankedWeights {
 };
 
 // x [batch, positions, width], each position for itself; q and k of ModelSpec::score_width().
-QueryKeyValue project_ranked(graph::Builder& b, graph::Value x, const RankedWeights& weights,
-                             std::int64_t heads);
+QueryKeyValue project_ranked(graph::Builder& b, graph::Value x, const RankedWeights& weights);
 
 const Architecture& agillm3();
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "trainer/model/columns.hpp"
 #include "trainer/model/gpt2/gpt2_config.hpp"
 #include "trainer/model/layers.hpp"
 
@@ -21,11 +22,24 @@ tl::unexpected<Error> no_gpt2(std::string what) {
   return fail(ErrorKind::usage, std::move(what), "model", "this is not a complete model of GPT-2");
 }
 
-// x · weight + bias over the last axis; weight [in, out].
-Value dense(Builder& b, const Weights& w, std::string_view name, Value x) {
+// x · weight + bias over the last axis; weight [in, out], of which the devices of a row share
+// either `out`, or `in` with x's last axis.
+enum class Shared { out, in };
+Value dense(Builder& b, const Weights& w, std::string_view name, Shared shared, Value x) {
   const auto last = static_cast<std::int64_t>(b.type(x).shape.size()) - 1;
-  const Value product = b.dot(x, wide(b, w[fmt::format("{}.weight", name)]), {{}, {}, {last}, {0}});
+  Value product = b.dot(x, wide(b, w[fmt::format("{}.weight", name)]), {{}, {}, {last}, {0}});
+  if (shared == Shared::in) product = b.sum_columns(product);
   return add_bias(b, product, w[fmt::format("{}.bias", name)]);
+}
+
+// Of a parameter of a block.
+std::optional<Cut> stacked_cut(std::string_view name, std::int64_t head_width) {
+  const std::size_t last = name.ends_with(".weight") ? 1 : 0;
+  if (name.starts_with("attn.c_attn.")) return Cut{last, "heads", head_width, 3};
+  if (name == "attn.c_proj.weight") return Cut{0, "heads", head_width};
+  if (name.starts_with("mlp.c_fc.")) return Cut{last, feed_forward_width};
+  if (name == "mlp.c_proj.weight") return Cut{0, feed_forward_width};
+  return std::nullopt;
 }
 
 Value normed(Builder& b, const ModelSpec& model, const Weights& w, std::string_view name, Value x) {
@@ -107,6 +121,8 @@ class Gpt2 final : public Architecture {
     add_norm(all.block, "ln_2", d);
     add_dense(all.block, "mlp.c_fc", d, inner, deviation);
     add_dense(all.block, "mlp.c_proj", inner, d, adding);
+    for (ParameterInfo& info : all.block) info.cut = stacked_cut(info.name, model.head_width());
+    all.embedding[0].cut = Cut{0, padded_tokens};
     add_norm(all.head, "ln_f", d);
     all.shared = {"wte.weight"};
     // A folder's model is tuned as transformers' Trainer does it: vectors do not decay.
@@ -120,7 +136,7 @@ class Gpt2 final : public Architecture {
 
   Value embed(Builder& b, const ModelSpec& model, const Weights& w, Value ids,
               Value first) const override {
-    const Value tokens = wide(b, b.gather_rows(w["wte.weight"], ids));
+    const Value tokens = embedding_rows(b, w["wte.weight"], ids);
     const Shape shape = b.type(tokens).shape;
     if (shape.size() != 3) return tokens;
     if (first.valid()) {
@@ -133,13 +149,13 @@ class Gpt2 final : public Architecture {
   }
   QueryKeyValue project(Builder& b, const BlockCall& call, const Weights& w,
                         Value x) const override {
-    const Value all = dense(b, w, "attn.c_attn", normed(b, call.model, w, "ln_1", x));
-    const Shape shape = b.type(x).shape;
+    const Value all = dense(b, w, "attn.c_attn", Shared::out, normed(b, call.model, w, "ln_1", x));
+    const Shape shape = b.type(all).shape;
     if (shape.size() != 3) return {};
     const auto part = [&](std::int64_t i) {
-      const std::int64_t d = call.model.width;
+      const std::int64_t d = shape[2] / 3;
       return split_heads(b, b.slice(all, {0, 0, i * d}, {shape[0], shape[1], (i + 1) * d}),
-                         call.model.heads);
+                         call.model.head_width());
     };
     const Value q = part(0);
     const Value k = part(1);
@@ -147,13 +163,14 @@ class Gpt2 final : public Architecture {
   }
   Value attended(Builder& b, const BlockCall& /*call*/, const Weights& w,
                  Value mixed) const override {
-    return dense(b, w, "attn.c_proj", mixed);
+    return dense(b, w, "attn.c_proj", Shared::in, mixed);
   }
   Value rest(Builder& b, const BlockCall& call, const Weights& w, Value x,
              Value attended) const override {
     const Value middle = b.add(x, attended);
-    const Value hidden = gelu(b, dense(b, w, "mlp.c_fc", normed(b, call.model, w, "ln_2", middle)));
-    return b.add(middle, dense(b, w, "mlp.c_proj", hidden));
+    const Value normal = normed(b, call.model, w, "ln_2", middle);
+    const Value hidden = gelu(b, dense(b, w, "mlp.c_fc", Shared::out, normal));
+    return b.add(middle, dense(b, w, "mlp.c_proj", Shared::in, hidden));
   }
   Value logits(Builder& b, const ModelSpec& model, const Weights& w, Value x) const override {
     return linear(b, normed(b, model, w, "ln_f", x), wide(b, w["wte.weight"]));

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "trainer/model/columns.hpp"
 #include "trainer/model/layers.hpp"
 #include "trainer/model/llama/llama_config.hpp"
 #include "trainer/model/llama/lora_config.hpp"
@@ -24,22 +25,52 @@ Value norm(Builder& b, const ModelSpec& model, const Weights& w, std::string_vie
   return rms_norm(b, x, wide(b, w[fmt::format("{}.weight", name)]), llama_part(model).norm_epsilon);
 }
 
-// x · weightᵀ + bias + what the adapter adds.
-Value dense(Builder& b, const BlockCall& call, const Weights& w, Linear which, Value x) {
+// Whether the devices of a row share a product's inputs, and not its outputs.
+bool shares_inputs(Linear which) { return which == Linear::o || which == Linear::down; }
+
+Cut product_cut(const ModelSpec& model, Linear which) {
+  const std::size_t axis = shares_inputs(which) ? 1 : 0;
+  switch (which) {
+    case Linear::q:
+    case Linear::o:
+      return {axis, "heads", model.head_width()};
+    case Linear::k:
+    case Linear::v:
+      return {axis, "heads of keys", model.head_width()};
+    default:
+      return {axis, feed_forward_width};
+  }
+}
+
+// What the adapter of a product adds to it.
+Value adapted(Builder& b, const BlockCall& call, const Weights& w, Linear which, Value x) {
   const std::string_view name = place_of(which);
-  Value y = linear(b, x, wide(b, w[fmt::format("{}.weight", name)]));
-  const std::string bias = fmt::format("{}.bias", name);
-  if (w.contains(bias)) y = add_bias(b, y, wide(b, w[bias]));
   const LoraSpec& lora = call.model.lora;
-  if (!lora.adapts(which)) return y;
   Value in = x;
   if (call.key.valid() && lora.dropout > 0) {
     in = dropout(b, x, call.key, lora.dropout,
                  {.row = call.row, .salt = static_cast<std::int32_t>(which) + 1});
   }
   const Value low = linear(b, in, w[fmt::format("{}.lora_A.weight", name)]);
-  // Scaled where it is smallest; what comes out is then added to y by the product itself.
-  return b.add(y, linear(b, b.scale(low, lora.scale()), w[fmt::format("{}.lora_B.weight", name)]));
+  // Scaled where it is smallest; what comes out is then added to the rest by the product itself.
+  return linear(b, b.scale(low, lora.scale()), w[fmt::format("{}.lora_B.weight", name)]);
+}
+
+// x · weightᵀ + bias + what the adapter adds.
+Value dense(Builder& b, const BlockCall& call, const Weights& w, Linear which, Value x) {
+  Value y = linear(b, x, wide(b, w[fmt::format("{}.weight", place_of(which))]));
+  // Once, and not on each device of a row.
+  const bool sums = b.columns() > 1 && shares_inputs(which);
+  const auto add_own_bias = [&] {
+    const std::string bias = fmt::format("{}.bias", place_of(which));
+    if (w.contains(bias)) y = add_bias(b, y, wide(b, w[bias]));
+  };
+  if (!sums) add_own_bias();
+  if (call.model.lora.adapts(which)) y = b.add(y, adapted(b, call, w, which, x));
+  if (!sums) return y;
+  y = b.sum_columns(y);
+  add_own_bias();
+  return y;
 }
 
 // The parameters of one model.
@@ -93,6 +124,7 @@ class Parameters {
     ParameterInfo info =
         base(std::string(name), {model_.padded_vocabulary(), model_.width}, Initial::normal);
     info.live_rows = model_.vocabulary;
+    info.cut = Cut{0, padded_tokens};
     return info;
   }
   void norm(std::string_view name, std::int64_t width) {
@@ -100,13 +132,18 @@ class Parameters {
   }
   void dense(Linear which, std::int64_t out, std::int64_t in, bool bias) {
     const std::string_view name = place_of(which);
-    all_.block.push_back(base(fmt::format("{}.weight", name), {out, in}, Initial::normal));
-    if (bias) all_.block.push_back(base(fmt::format("{}.bias", name), {out}, Initial::zeros));
+    const Cut cut = product_cut(model_, which);
+    const auto add = [&](ParameterInfo info, bool is_cut) {
+      if (is_cut) info.cut = cut;
+      all_.block.push_back(std::move(info));
+    };
+    const bool outputs = !shares_inputs(which);
+    add(base(fmt::format("{}.weight", name), {out, in}, Initial::normal), true);
+    if (bias) add(base(fmt::format("{}.bias", name), {out}, Initial::zeros), outputs);
     if (!model_.lora.adapts(which)) return;
-    all_.block.push_back(
-        {fmt::format("{}.lora_A.weight", name), {model_.lora.rank, in}, Initial::uniform, in});
-    all_.block.push_back(
-        {fmt::format("{}.lora_B.weight", name), {out, model_.lora.rank}, Initial::zeros});
+    const std::int64_t rank = model_.lora.rank;
+    add({fmt::format("{}.lora_A.weight", name), {rank, in}, Initial::uniform, in}, !outputs);
+    add({fmt::format("{}.lora_B.weight", name), {out, rank}, Initial::zeros}, outputs);
   }
 
   const ModelSpec& model_;
@@ -134,19 +171,19 @@ class Llama final : public Architecture {
 
   Value embed(Builder& b, const ModelSpec& /*model*/, const Weights& w, Value ids,
               Value /*first*/) const override {
-    return wide(b, b.gather_rows(w[embedding_name], ids));
+    return embedding_rows(b, w[embedding_name], ids);
   }
 
   QueryKeyValue project(Builder& b, const BlockCall& call, const Weights& w,
                         Value x) const override {
     const ModelSpec& model = call.model;
     const Value normal = norm(b, model, w, "input_layernorm", x);
-    const auto heads = [&](Linear which, std::int64_t count) {
-      return split_heads(b, dense(b, call, w, which, normal), count);
+    const auto heads = [&](Linear which) {
+      return split_heads(b, dense(b, call, w, which, normal), model.head_width());
     };
-    Value q = heads(Linear::q, model.heads);
-    Value k = heads(Linear::k, llama_part(model).kv_heads);
-    const Value v = heads(Linear::v, llama_part(model).kv_heads);
+    Value q = heads(Linear::q);
+    Value k = heads(Linear::k);
+    const Value v = heads(Linear::v);
     if (b.error()) return {};
     if (llama_part(model).qk_norms) {
       q = norm(b, model, w, "self_attn.q_norm", q);

@@ -8,6 +8,7 @@
 #include "trainer/graph/passes.hpp"
 #include "trainer/graph/products.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/columns.hpp"
 #include "trainer/model/layers.hpp"
 
 namespace trainward::trainer {
@@ -68,6 +69,8 @@ class WorthKeeping {
   // nothing has to be added again.
   [[nodiscard]] bool is_product(const graph::Node& node) const {
     if (std::holds_alternative<op::DotGeneral>(node.op)) return true;
+    // The devices would have to exchange it again.
+    if (std::holds_alternative<op::AllReduce>(node.op)) return true;
     if (node.op != graph::Op{op::Binary{graph::BinaryKind::add}}) return false;
     return std::any_of(node.inputs.begin(), node.inputs.end(), [this](Value input) {
       return uses_[input.index()] == 1 && is_product(graph_.node(input));
@@ -111,7 +114,7 @@ class SegmentMaker {
       : spec_(spec),
         model_(spec.model),
         architecture_(architecture_of(model_)),
-        table_(make_parameter_table(model_, spec.positions())),
+        table_(share_of(make_parameter_table(model_, spec.positions()), spec.columns)),
         ids_{Element::i32, {spec.batch_size, spec.block_size}},
         x_{Element::f32, {spec.batch_size, spec.block_size, model_.width}} {}
 
@@ -128,10 +131,13 @@ class SegmentMaker {
   Weights weights(Builder& b, const Places& which) const { return Weights::add(b, table_, which); }
 
   Status make_embed(Segments& segments) const {
-    Builder forward;
+    Builder forward(graph::Precision::f32, spec_.columns);
     const Value ids = forward.parameter("ids", ids_);
+    const Value first = add_first(forward);
     const Weights w = weights(forward, table_.embedding);
-    const Value x = architecture_.embed(forward, model_, w, ids, {});
+    const Value own =
+        first.valid() ? forward.sub(ids, forward.broadcast(first, {}, ids_.shape)) : ids;
+    const Value x = architecture_.embed(forward, model_, w, own, {});
     const Value dx = forward.parameter("dx", x_);
     const std::vector<Value> gradients =
         graph::differentiate(forward, std::span(&x, 1), std::span(&dx, 1), w.trained());
@@ -139,15 +145,23 @@ class SegmentMaker {
     outputs.insert(outputs.end(), gradients.begin(), gradients.end());
     Result<Graph> joint = forward.finish(outputs);
     if (!joint) return propagate(joint);
-    std::vector<Value> inputs = w.parameters();
-    inputs.insert(inputs.begin(), ids);
+    std::vector<Value> given{ids};
+    if (first.valid()) given.push_back(first);
+    std::vector<Value> inputs = given;
+    for (const Value weight : w.parameters()) inputs.push_back(weight);
     segments.embed = graph::extract(*joint, inputs, std::vector{x});
-    segments.embed_backward = graph::extract(*joint, std::vector{ids, dx}, gradients);
+    given.push_back(dx);
+    segments.embed_backward = graph::extract(*joint, given, gradients);
     return {};
   }
 
+  // The first token that is this device's own, where the devices of a row share them.
+  Value add_first(Builder& b) const {
+    return spec_.columns > 1 ? b.parameter("first", {Element::i32, {}}) : Value();
+  }
+
   Status make_block(Segments& segments) const {
-    Builder b(spec_.precision);
+    Builder b(spec_.precision, spec_.columns);
     std::vector<Value> inputs{b.parameter("x", x_)};
     Value key;
     if (drops(spec_)) inputs.push_back(key = b.parameter("key", {Element::i32, {3}}));
@@ -200,7 +214,7 @@ class SegmentMaker {
   }
 
   Status make_block_evaluate(Segments& segments) const {
-    Builder b(spec_.precision);
+    Builder b(spec_.precision, spec_.columns);
     const Value x = b.parameter("x", x_);
     Value segments_in;
     if (spec_.segmented) segments_in = b.parameter("segments", ids_);
@@ -212,16 +226,20 @@ class SegmentMaker {
   }
 
   Status make_head(Segments& segments) const {
-    Builder b(spec_.precision);
-    const Value x = spec_.weighted ? add_weighted_inputs(b) : add_inputs(b);
+    Builder b(spec_.precision, spec_.columns);
+    spec_.weighted ? add_weighted_predictions(b) : add_ids(b);
+    const Vocabulary vocabulary{model_.vocabulary, add_first(b)};
+    const Value x = b.parameter("x", spec_.weighted ? piece_of_x() : x_);
     const Weights w = weights(b, table_.head);
-    const Value loss = spec_.weighted ? weighted_loss(b, w, x) : mean_loss(b, w, x);
+    const Value loss =
+        spec_.weighted ? weighted_loss(b, w, x, vocabulary) : mean_loss(b, w, x, vocabulary);
     const auto packable = trained_from(head_inputs(spec_) + 1, table_.head);
     if (auto ok = finish_segment(b, {loss}, segments.head_evaluate, packable); !ok) return ok;
     const std::vector<Value> trained = w.trained();
     std::vector<Value> wrt{x};
     wrt.insert(wrt.end(), trained.begin(), trained.end());
-    const double each = spec_.weighted ? 1 : 1 / static_cast<double>(spec_.batches_per_step());
+    double each = spec_.weighted ? 1 : 1 / static_cast<double>(spec_.batches_per_step());
+    each /= static_cast<double>(spec_.columns);  // of which each begins with a share
     const Value share = b.constant_like(each, loss);
     std::vector<Value> outputs =
         graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
@@ -229,32 +247,37 @@ class SegmentMaker {
     return finish_segment(b, outputs, segments.head, packable);
   }
 
-  [[nodiscard]] Value add_inputs(Builder& b) const {
-    b.parameter("ids", ids_);
-    return b.parameter("x", x_);
-  }
-  [[nodiscard]] Value add_weighted_inputs(Builder& b) const {
-    graph::Shape rows{1, head_rows(spec_)};
-    if (rows[1] == graph::element_count(ids_.shape)) rows = ids_.shape;
+  void add_ids(Builder& b) const { b.parameter("ids", ids_); }
+  void add_weighted_predictions(Builder& b) const {
+    const graph::Shape rows = rows_of_head();
     b.parameter("targets", {Element::i32, rows});
     b.parameter("weights", {Element::f32, rows});
-    return b.parameter("x", {Element::f32, {rows[0], rows[1], model_.width}});
+  }
+  [[nodiscard]] graph::Shape rows_of_head() const {
+    graph::Shape rows{1, head_rows(spec_)};
+    return rows[1] == graph::element_count(ids_.shape) ? ids_.shape : rows;
+  }
+  [[nodiscard]] Type piece_of_x() const {
+    const graph::Shape rows = rows_of_head();
+    return {Element::f32, {rows[0], rows[1], model_.width}};
   }
 
   // The last position of each sequence predicts nothing.
-  [[nodiscard]] Value mean_loss(Builder& b, const Weights& w, Value x) const {
+  [[nodiscard]] Value mean_loss(Builder& b, const Weights& w, Value x,
+                                const Vocabulary& vocabulary) const {
     const Value ids = b.graph().parameters[0];
     const std::int64_t batch = x_.shape[0];
     const std::int64_t positions = x_.shape[1];
     const Value predicting = b.slice(x, {0, 0, 0}, {batch, positions - 1, model_.width});
     const Value targets = b.slice(ids, {0, 1}, {batch, positions});
     const Value logits = architecture_.logits(b, model_, w, predicting);
-    return cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
+    return cross_entropy(b, logits, targets, vocabulary, spec_.label_smoothing);
   }
-  [[nodiscard]] Value weighted_loss(Builder& b, const Weights& w, Value x) const {
+  [[nodiscard]] Value weighted_loss(Builder& b, const Weights& w, Value x,
+                                    const Vocabulary& vocabulary) const {
     const Value logits = architecture_.logits(b, model_, w, x);
     return weighted_cross_entropy(b, logits, b.graph().parameters[0], b.graph().parameters[1],
-                                  model_.vocabulary, spec_.label_smoothing);
+                                  vocabulary, spec_.label_smoothing);
   }
 
   // Of the parameters from `first` on, which are these, those that are trained.
@@ -279,7 +302,9 @@ Result<Segments> make_segments(const TrainingSpec& spec) { return SegmentMaker(s
 
 bool drops(const TrainingSpec& spec) { return spec.dropout > 0 || spec.model.lora.dropout > 0; }
 
-std::size_t head_inputs(const TrainingSpec& spec) { return spec.weighted ? 2 : 1; }
+std::size_t head_inputs(const TrainingSpec& spec) {
+  return (spec.weighted ? 2U : 1U) + (spec.columns > 1 ? 1U : 0U);
+}
 
 std::int64_t head_rows(const TrainingSpec& spec) {
   // A few hundred rows keep the products busy; the logits and their gradient are this large.

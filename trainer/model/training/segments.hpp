@@ -19,12 +19,13 @@
 namespace trainward::trainer {
 
 struct Segments {
-  graph::Graph embed;          // (ids, embedding parameters…) -> x
+  graph::Graph embed;          // (ids, first?, embedding parameters…) -> x
   graph::Graph block_forward;  // (x, key?, segments?, block parameters…) -> (y, kept…)
   graph::Graph head;           // (what it predicts, x, head parameters…) -> (loss, dx, d head…)
   // (x, key?, segments?, block parameters…, kept…, dy) -> (dx, d block parameters…)
   graph::Graph block_backward;
-  graph::Graph embed_backward;  // (ids, dx) -> d embedding parameters…; no outputs: nothing to do
+  // (ids, first?, dx) -> d embedding parameters…; no outputs: nothing to do
+  graph::Graph embed_backward;
   // For data that is not trained on.
   graph::Graph block_evaluate;  // (x, segments?, block parameters…) -> y
   graph::Graph head_evaluate;   // (what it predicts, x, head parameters…) -> loss
@@ -35,11 +36,16 @@ struct Segments {
 // next; or, where predictions have weights, for `head_rows()` positions at a time the ids they
 // predict and the weights of that, i32 and f32 [1, rows]. x is [1, rows, width] then: a batch's
 // positions go through the head in pieces, so that logits of a large vocabulary never lie in memory
-// all at once. A batch that is one piece has the shape of its ids.
+// all at once. A batch that is one piece has the shape of its ids. Where devices share the tokens
+// (TrainingSpec::columns) embedding and head are also told, last before x, the first that is a
+// device's own: i32.
 std::size_t head_inputs(const TrainingSpec& spec);
 std::int64_t head_rows(const TrainingSpec& spec);    // divides the batch's positions
 std::int64_t head_pieces(const TrainingSpec& spec);  // 1: the batch is not cut
 
+// With columns, parameters and their gradients are a device's shares, and of what all devices of a
+// row have alike gradients are summands (graph::op::AllReduce).
+//
 // The key, i32[3], is there when something is dropped; it must be another one for every layer and
 // every time. Gradients, of what is trained alone, are those of loss / accumulation, or of the
 // weighted loss; to be added up over a step.

@@ -15,6 +15,7 @@ double flops_of(const graph::Graph& graph) {
 }  // namespace
 
 Result<double> step_flops(TrainingSpec spec) {
+  spec.columns = 1;  // what they share is computed once
   spec.recompute = false;
   spec.fused_attention = false;  // its products are seen then
   auto made = make_segments(spec);

@@ -397,11 +397,10 @@ class Operation {
 
   Value all_reduce() {
     const std::vector<Value> inputs = bracketed_operands(1);
-    bool has_groups = false;
+    std::optional<op::AllReduce> sum;
     const auto one = [&](std::string_view key) {
       if (key != "replica_groups") return unknown_attribute(key);
-      replica_groups();
-      has_groups = true;
+      sum = replica_groups();
     };
     if (in_.at("<")) properties(one);
     in_.expect("(");
@@ -410,20 +409,29 @@ class Operation {
     in_.expect("}");
     in_.expect(")");
     if (in_.at("{")) attributes("{", "}", one);
-    if (!has_groups) in_.fail("expected replica_groups");
-    return finish(op::AllReduce{replicas_}, inputs, read_signature(in_));
+    if (!sum) in_.fail("expected replica_groups");
+    return finish(sum.value_or(op::AllReduce{}), inputs, read_signature(in_));
   }
-  void replica_groups() {
+  // "dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>"
+  op::AllReduce replica_groups() {
     in_.expect("dense");
     in_.expect("<");
     in_.expect("[");
-    Axes all(static_cast<std::size_t>(replicas_));
-    std::iota(all.begin(), all.end(), std::int64_t{0});
-    if (in_.numbers() != all) in_.fail("a sum over other than all replicas is not supported");
+    std::vector<Axes> groups{in_.numbers()};
+    while (in_.ok() && in_.take_if(",")) groups.push_back(in_.numbers());
     in_.expect("]");
     in_.expect(">");
     in_.expect(":");
-    in_.expect(fmt::format("tensor<1x{}xi64>", replicas_));
+    const Axes& first = groups.front();
+    // The first group begins with device 0.
+    op::AllReduce sum{static_cast<std::int64_t>(first.size()), first.size() > 1 ? first[1] : 1};
+    in_.expect(fmt::format("tensor<{}x{}xi64>", groups.size(), sum.devices));
+    if (!in_.ok()) return sum;
+    const bool known = sum.devices > 0 && sum.stride > 0 && sum.stride <= replicas_ &&
+                       sum.devices <= replicas_ && replicas_ % (sum.devices * sum.stride) == 0 &&
+                       groups == graph::groups_of(sum, replicas_);
+    if (!known) in_.fail("a sum over such groups of replicas is not supported");
+    return sum;
   }
   // "^bb0(%a: t, %b: t): %c = stablehlo.add %a, %b : t  stablehlo.return %c : t"
   void sum_region() {

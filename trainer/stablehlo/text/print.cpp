@@ -158,21 +158,23 @@ class Body {
         tensor(type(1)));
   }
   std::string operator()(const op::AllReduce& sum) {
-    if (sum.devices != module_.replicas) {
-      return refuse(fmt::format("is over {} devices in a program of {} replicas", sum.devices,
-                                module_.replicas));
+    if (module_.replicas % (sum.devices * sum.stride) != 0) {
+      return refuse(fmt::format("is over {} devices in a program of {} replicas",
+                                sum.devices * sum.stride, module_.replicas));
     }
-    std::vector<std::int64_t> devices(static_cast<std::size_t>(sum.devices));
-    std::iota(devices.begin(), devices.end(), std::int64_t{0});
+    std::vector<std::string> groups;
+    for (const std::vector<std::int64_t>& group : graph::groups_of(sum, module_.replicas)) {
+      groups.push_back(list(group));
+    }
     const std::string scalar = tensor({node_->type.element, {}});
     return fmt::format(
-        "\"stablehlo.all_reduce\"({0}) <{{replica_groups = dense<[{1}]> : tensor<1x{2}xi64>}}> "
+        "\"stablehlo.all_reduce\"({0}) <{{replica_groups = dense<[{1}]> : tensor<{5}x{2}xi64>}}> "
         "({{\n"
         "    ^bb0(%lhs: {3}, %rhs: {3}):\n"
         "      %sum = stablehlo.add %lhs, %rhs : {3}\n"
         "      stablehlo.return %sum : {3}\n"
         "    }}) : {4}",
-        input(0), list(devices), sum.devices, scalar, signature());
+        input(0), fmt::join(groups, ", "), sum.devices, scalar, signature(), groups.size());
   }
   std::string operator()(const op::Attention& attention) {
     if (!is_of_cudnn(3)) return refuse("cuDNN has it of bf16 and of whole rows alone");

@@ -17,7 +17,7 @@ Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target ta
   if (!chosen) return propagate(chosen);
   auto data = RunData::load(config, scratch, false, ports.requests, reporter);
   if (!data) return propagate(data);
-  auto part = split_over(config.training, config.ranks());
+  auto part = split_over(config.training, config.sharers());
   if (!part) return propagate(part);
   return make_modules(*part, {config.ranks(), config.placement, data->held_out() != nullptr,
                               config.attention.value_or(platform_of(platform).attention), target});

@@ -151,7 +151,7 @@ int plan_exchange(WorkerConfig& config, const PlanOptions& options, const Comman
   auto exchange = exchange_of(config);
   if (!exchange) return tell(ports, exchange.error());
   ports.out(options.json ? json::serialize(to_json(*exchange)) + "\n" : to_text(*exchange));
-  return exit_code::done;
+  return exchange->helps() ? exit_code::done : exit_code::failed;
 }
 
 }  // namespace
@@ -184,7 +184,8 @@ void add_plan(CLI::App& app, Chosen& chosen) {
       ->required();
   command->add_flag("--json", options->json, "One object, in bytes");
   command->footer(
-      "Exit codes: 0 it fits, 1 it does not or something failed, 75 stopped as asked, 78 something "
+      "Exit codes: 0 it fits, 1 it does not, or the devices of a row share the weights and a step "
+      "takes longer by it, or something failed, 75 stopped as asked, 78 something "
       "to be changed first.\n");
   command->callback([options, &chosen] {
     chosen = [options] {

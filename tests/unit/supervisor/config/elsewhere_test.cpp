@@ -332,7 +332,6 @@ TEST_F(Elsewhere, WhatIsNotDoneIsRefusedWithWhatToDo) {
   says("optimizer: {amsgrad: true}", "no such variant");
   says("optimizer: {momentum: 0.9}", "unknown key 'momentum'; known here: type, lr");
   says("use_kahan_summation: true", "weights are f32 here");
-  says("enable_tp: true", "by its batch, not the model");
   says("use_wandb: perhaps", "expected true or false");
   says("report_to: comet_ml", "expected one of none, tensorboard, wandb, mlflow, all");
   says("report_to: [mlflow]", "logging_config: {mlflow: http://HOST:PORT}");
@@ -361,7 +360,7 @@ TEST_F(Elsewhere, WhatDoesNothingIsTold) {
   EXPECT_THAT(notes("wandb_project: mine, use_wandb: false"),
               ElementsAre("programs.a.training_config.wandb_project does nothing here: "
                           "`wandb sync` is told it (docs/tracking.md)"));
-  EXPECT_THAT(notes("enable_tp: false, use_kahan_summation: false, wandb_project: ''"), IsEmpty());
+  EXPECT_THAT(notes("use_kahan_summation: false, wandb_project: ''"), IsEmpty());
   EXPECT_THAT(notes("base_model: TinyLlama, training_type: full, lora_r: 4"),
               ElementsAre(HasSubstr("is full, so what is said of LoRA is not read")));
   EXPECT_THAT(notes("base_model: TinyLlama, model_name: org/name"),

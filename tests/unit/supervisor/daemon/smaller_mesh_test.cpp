@@ -36,6 +36,12 @@ TEST(SmallerMeshes, LieAsTheFullOneDoes) {
   EXPECT_THAT(names(smaller_meshes({4, 2}, {24, 1}, 5)), ElementsAre("3x2", "6x1"));
 }
 
+TEST(SmallerMesh, ColumnsThatDivideTheWeightsStayAsMany) {
+  EXPECT_THAT(names(smaller_meshes({4, 8}, {32, 1, true}, 1)), ElementsAre("2x8", "1x8"));
+  EXPECT_THAT(names(smaller_meshes({4, 8}, {32, 1, true}, 16)), ElementsAre("2x8"));
+  EXPECT_THAT(names(smaller_meshes({1, 8}, {32, 1, true}, 1)), IsEmpty());
+}
+
 TEST(SmallerMeshes, NoneHasFewerChipsThanIsAllowed) {
   EXPECT_THAT(names(smaller_meshes({2, 4}, {8, 1}, 8)), IsEmpty());
   EXPECT_THAT(names(smaller_meshes({2, 4}, {8, 1}, 4)), ElementsAre("2x2", "1x4"));

@@ -302,7 +302,7 @@ TEST(Executor, RefusesWhatItCannotCompute) {
     EXPECT_THAT(program.error().what, ::testing::HasSubstr("bf16[2,2]"));
   }
   Builder b;
-  const Value sum = b.all_reduce(b.parameter("x", {Element::f32, {2}}), 2);
+  const Value sum = b.all_reduce(b.parameter("x", {Element::f32, {2}}), {2});
   const Result<Program> alone = Program::compile(*b.finish(std::vector{sum}), **runtime);
   ASSERT_FALSE(alone);
   EXPECT_THAT(alone.error().what, ::testing::HasSubstr("one device"));

@@ -116,20 +116,20 @@ TEST(UpdateGraph, WhatDoesNotDecayKeepsItsSize) {
 
 TEST(FinishGraph, AddsTheSquaresOfAllGradients) {
   const std::vector<Type> types{{Element::f32, {3}}, {Element::f32, {2, 2}}};
-  auto graph = make_finish(types);
+  auto graph = make_finish(types, {1, 0.25});
   ASSERT_TRUE(graph) << graph.error().message();
   EXPECT_EQ(graph->outputs.size(), 1U);
   const Words outputs = cpu::test::execute(*graph, 1, {{10}, {1, 2, 3}, {1, 1, 1, -2}});
-  EXPECT_EQ(cpu::test::numbers_of(outputs[0], Element::f32), Numbers{31});
+  EXPECT_EQ(cpu::test::numbers_of(outputs[0], Element::f32), Numbers{10 + 14 + 7 / 4.0});
 }
 
 TEST(ExchangeGraph, SumsEachGradient) {
-  auto graph = make_exchange({{Element::f32, {3}}, {Element::f32, {2, 2}}}, 2);
+  auto graph = make_exchange({{Element::f32, {3}}, {Element::f32, {2, 2}}}, {{2}, {3, 4}});
   ASSERT_TRUE(graph) << graph.error().message();
-  // As if the other device had the same.
+  // As if the other devices had the same.
   const auto sums = graph::test::interpret(*graph, {{1, 2, 3}, {1, 1, 1, -2}});
   EXPECT_EQ(sums[0], (Numbers{2, 4, 6}));
-  EXPECT_EQ(sums[1], (Numbers{2, 2, 2, -4}));
+  EXPECT_EQ(sums[1], (Numbers{3, 3, 3, -6}));
 }
 
 TEST(SumGraph, AddsToWhatIsGiven) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "common/base/bf16.hpp"
+#include "device/examples.hpp"
 #include "device/on_simulator.hpp"
 #include "trainer/device/fixed_parameters.hpp"
 #include "trainer/model/llama/llama.hpp"
@@ -16,6 +17,8 @@
 namespace trainward::trainer {
 namespace {
 
+using test::course_of;
+using test::Examples;
 using test::expect_same_course;
 using test::make_on_device;
 using test::same_bits;
@@ -36,36 +39,6 @@ void add_adapters(ModelSpec& model, graph::Element frozen, double dropout = 0) {
   model.frozen = frozen;
 }
 
-// What a data set of examples would give: some predictions count, each as much as any other of the
-// step, and rows hold texts of any length.
-class Examples {
- public:
-  Examples(const TrainingSpec& spec, std::int64_t sequences, std::uint64_t seed)
-      : spec_(spec), draw_(seed) {
-    const auto block = static_cast<std::size_t>(spec.block_size);
-    ids_.resize(static_cast<std::size_t>(sequences) * block);
-    for (std::int32_t& id : ids_) id = static_cast<std::int32_t>(below(spec.model.vocabulary));
-    if (spec.weighted) weights_.resize(ids_.size());
-    if (spec.segmented) segments_.resize(ids_.size());
-    float targets = 0;
-    for (float& weight : weights_) targets += weight = below(3) > 0 ? 1.0F : 0.0F;
-    for (float& weight : weights_) weight /= std::max(1.0F, targets);
-    for (std::size_t i = 0; i < segments_.size(); ++i) {
-      const bool begins = i % block == 0;
-      segments_[i] = begins ? 0 : segments_[i - 1] + (below(4) == 0 ? 1 : 0);
-    }
-  }
-  [[nodiscard]] TokenBatch batch() const { return {ids_, weights_, segments_}; }
-
- private:
-  std::int64_t below(std::int64_t end) { return draw_.size(0, end - 1); }
-  const TrainingSpec& spec_;
-  graph::test::Draw draw_;
-  std::vector<std::int32_t> ids_;
-  std::vector<float> weights_;
-  std::vector<std::int32_t> segments_;
-};
-
 void train_on_examples(Trainable& model, const TrainingSpec& spec, std::uint64_t first,
                        std::uint64_t last) {
   for (std::uint64_t step = first; step <= last; ++step) {
@@ -73,15 +46,6 @@ void train_on_examples(Trainable& model, const TrainingSpec& spec, std::uint64_t
     const auto done = model.step(examples.batch());
     ASSERT_TRUE(done) << done.error().message();
   }
-}
-
-test::Course course_of(Trainable& model, const TrainingSpec& spec, std::uint64_t steps = 4) {
-  const Examples held_out(spec, spec.batch_size, 99);
-  std::optional<Examples> of_step;
-  const auto batch_of = [&](std::uint64_t step) {
-    return of_step.emplace(spec, spec.sequences_per_step(), step).batch();
-  };
-  return test::train_course(model, steps, batch_of, held_out.batch());
 }
 
 void expect_cpus_course(const TrainingSpec& spec, const DeviceConfig& config, double slack = 2e-5,
@@ -309,7 +273,7 @@ TEST(LlamaOnDevice, WhatIsFixedIsUploadedOnceAsItIsKept) {
   const Places block = (*state)->table.block(1);
   std::map<std::size_t, const void*> buffers;
   {
-    FixedParameters fixed(**state);
+    FixedParameters fixed(**state, 1);
     for (const bool again : {false, true}) {
       ASSERT_TRUE(fixed.upload(**device, block));
       ASSERT_TRUE((*device)->finish_uploads());

@@ -237,6 +237,11 @@ const std::vector<Case>& cases() {
          s.push_back(3);
          return b.scatter_add_rows(ids, x(b, s), 4);  // id 4 is outside and adds nothing
        }},
+      {"all_reduce",
+       [](Builder& b, Draw& d) {
+         const Value sum = b.all_reduce(x(b, any_shape(d)), {d.size(1, 4), d.size(1, 3)});
+         return b.mul(sum, sum);
+       }},
       {"iota_and_constant",
        [](Builder& b, Draw& d) {
          const Value v = x(b, random_shape(d, 2));

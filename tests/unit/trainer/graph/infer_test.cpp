@@ -77,8 +77,13 @@ TEST(Infer, EveryOperationRefusesWhatDoesNotFit) {
   EXPECT_THAT(refused([](Builder& b, Value x) { b.gather_rows(x, x); }), HasSubstr("gather"));
   EXPECT_THAT(refused([&](Builder& b, Value x) { b.scatter_add_rows(id(b), x, 0); }),
               HasSubstr("scatter"));
-  EXPECT_THAT(refused([](Builder& b, Value x) { b.all_reduce(x, 0); }), HasSubstr("all_reduce"));
-  EXPECT_THAT(refused([&](Builder& b, Value) { b.all_reduce(id(b), 2); }), HasSubstr("all_reduce"));
+  EXPECT_THAT(refused([](Builder& b, Value x) { b.all_reduce(x, {0}); }), HasSubstr("all_reduce"));
+  EXPECT_THAT(refused([](Builder& b, Value x) {
+                b.all_reduce(x, {2, 0});
+              }),
+              HasSubstr("all_reduce"));
+  EXPECT_THAT(refused([&](Builder& b, Value) { b.all_reduce(id(b), {2}); }),
+              HasSubstr("all_reduce"));
   EXPECT_THAT(refused([&](Builder& b, Value) { b.exp(id(b)); }), HasSubstr("exponential"));
   EXPECT_THAT(refused([](Builder& b, Value) {
                 b.iota({Element::i32, {3}}, 1);

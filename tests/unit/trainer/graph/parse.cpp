@@ -199,7 +199,11 @@ std::optional<Op> with_attributes(std::string_view name, Line& line, const Type&
   if (name == "concatenate") return op::Concatenate{number(line, "axis=")};
   if (name == "dot_general") return dot_general(line);
   if (name == "scatter") return op::ScatterAddRows{number(line, "rows=")};
-  if (name == "all_reduce") return op::AllReduce{number(line, "devices=")};
+  if (name == "all_reduce") {
+    op::AllReduce sum{number(line, "devices=")};
+    if (line.take_if(" stride=")) sum.stride = line.whole();
+    return sum;
+  }
   if (name == "attention") return attention(line);
   if (name == "attention_gradient") return attention_gradient(line);
   if (name == "convert") {

@@ -44,7 +44,7 @@ Graph everything() {
   outputs.push_back(half);
   outputs.push_back(b.append(op::DotGeneral{{0}, {0}, {1}, {1}, Precision::bf16}, {half, half}));
   outputs.push_back(b.append(op::DotGeneral{{}, {}, {1}, {1}, Precision::bf16}, {x, y}));
-  outputs.push_back(b.all_reduce(outputs[0], 2));
+  outputs.push_back(b.all_reduce(outputs[0], {2, 4}));
   auto graph = b.finish(outputs);
   EXPECT_TRUE(graph) << graph.error().message();
   return *graph;

@@ -41,7 +41,7 @@ TEST(AttemptPlanTest, SaysHowTheWorkIsCut) {
 }
 
 TEST(AttemptPlanTest, MayHaveASmallerMeshThanIsConfigured) {
-  settings::RunSettings settings;
+  WorkerConfig settings;
   settings.mesh_rows = 2;
   settings.mesh_columns = 4;
   use_mesh(*read_attempt_plan(R"({"mesh": {"chips": ["a/L", "b/L"]}})"), settings);

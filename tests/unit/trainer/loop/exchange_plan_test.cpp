@@ -45,6 +45,41 @@ TEST(ExchangePlan, SaysWhatOfAStepItTakes) {
   EXPECT_GT(exchange_of(faster)->alone.share, plan->alone.share);
 }
 
+WorkerConfig divided(std::int64_t rows, std::int64_t columns, std::int64_t width) {
+  WorkerConfig all = config(rows, columns);
+  all.enable_tp = true;
+  all.training.model.width = width;
+  all.training.model.heads = width / 64;
+  all.training.columns = columns;
+  return all;
+}
+
+TEST(ExchangePlan, SharesOfWeightsAreComparedWithWhatTheySave) {
+  const auto large = exchange_of(divided(2, 4, 4096));
+  ASSERT_TRUE(large) << large.error().message();
+  ASSERT_TRUE(large->divided);
+  EXPECT_EQ(large->divided->work.sums, 12 * 4);
+  EXPECT_EQ(large->divided->work.bytes, 32LL * 1024 * 4096 * 4)
+      << "the sequences of one row of two";
+  EXPECT_NEAR(static_cast<double>(large->gradient_bytes),
+              static_cast<double>(large->divided->weights_bytes) / 4, 0.01 * 1e9);
+  EXPECT_TRUE(large->helps());
+  EXPECT_THAT(to_text(*large), HasSubstr("the devices of a row share a copy"));
+  EXPECT_TRUE(to_json(*large).at("divided_weights").at("helps").as_bool());
+  // The sums grow with the width, what they save with its square.
+  const auto small = exchange_of(divided(1, 2, 384));
+  ASSERT_TRUE(small);
+  EXPECT_FALSE(small->helps());
+  EXPECT_EQ(small->choice.algorithm, mesh::Algorithm::single) << "nobody else has these gradients";
+  EXPECT_THAT(to_text(*small), HasSubstr("It does NOT help"));
+}
+
+TEST(ExchangePlan, AWidthThatColumnsDoNotDivideIsRefused) {
+  const auto plan = exchange_of(divided(1, 5, 768));
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message(), HasSubstr("12 / 5 of heads"));
+}
+
 TEST(ExchangePlan, ABatchThatCannotBeSharedIsRefused) {
   WorkerConfig uneven = config(2, 4);
   uneven.training.batch_size = 3;

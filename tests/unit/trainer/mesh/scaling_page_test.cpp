@@ -9,6 +9,7 @@
 
 #include "known.hpp"
 #include "trainer/mesh/all_reduce.hpp"
+#include "trainer/mesh/row_sums.hpp"
 #include "trainer/mesh/step_share.hpp"
 
 namespace trainward::mesh {
@@ -180,6 +181,23 @@ TEST(ScalingPage, TheShareWithAccumulation) {
     row += fmt::format(" {} |", percent(step_share(work, places[1].mesh, t3k).share));
   }
   EXPECT_THAT(rows_of("| accumulation | 1 |"), ElementsAreArray(Rows{row}));
+}
+
+// Of a block of 12 width² parameters: two sums forward and two backward.
+TEST(ScalingPage, WhatDividedWeightsCostAndSave) {
+  Rows rows;
+  for (const std::int64_t width : {512, 1024, 2048, 4096}) {
+    const auto w = static_cast<double>(width);
+    const double alone = 6 * 12 * w * w * tokens / (peak * reached);
+    std::string row = fmt::format("| {} | {} |", width, time_text(alone));
+    for (const Place& place : places) {
+      const std::int64_t bytes = 4 * static_cast<std::int64_t>(tokens) * width;
+      const RowSums sums = row_sums({place.mesh.columns, 4, bytes, alone}, place.fabric);
+      row += fmt::format(" {}, {} |", time_text(sums.sum_seconds), time_text(sums.saved_seconds));
+    }
+    rows.push_back(row);
+  }
+  EXPECT_THAT(rows_of("| width | a block on one chip |"), ElementsAreArray(rows));
 }
 
 TEST(ScalingPage, TheTimeBetweenHosts) {

@@ -22,7 +22,7 @@ std::vector<Numbers> loss_and_gradient(std::int64_t columns, std::int64_t vocabu
   Builder b;
   const Value x = b.parameter("logits", {Element::f32, {2, 3, columns}});
   const Value ids = b.parameter("targets", {Element::i32, {2, 3}});
-  const Value loss = cross_entropy(b, x, ids, vocabulary);
+  const Value loss = cross_entropy(b, x, ids, {vocabulary});
   std::vector<Value> outputs = graph::differentiate(b, loss, std::vector{x});
   outputs.push_back(loss);
   return graph::test::interpret(*b.finish(outputs), {logits, targets});

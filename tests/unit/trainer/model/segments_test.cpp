@@ -145,8 +145,7 @@ TEST_P(AttentionOfRank, EqualsTheFormula) {
   const RankedWeights weights{matrix("q", d, d), matrix("k", d, d), matrix("v", d, d),
                               matrix("u", dk, r)};
   const Value proj = matrix("proj", d, d);
-  const Value mixed =
-      causal_attention(b, project_ranked(b, x, weights, heads), score_scale(d / heads));
+  const Value mixed = causal_attention(b, project_ranked(b, x, weights), score_scale(d / heads));
   const Graph graph = *b.finish(std::vector{linear(b, mixed, proj)});
   std::vector<Numbers> in;
   for (const Value parameter : graph.parameters)
@@ -228,11 +227,11 @@ TEST_P(AttentionOfHeads, AsOneOperationIsTheSame) {
   }
 }
 
-TEST(Attention, RefusesAWidthTheHeadsDoNotDivide) {
+TEST(Attention, RefusesAWidthThatHeadsDoNotMakeUp) {
   Builder b;
   split_heads(b, b.parameter("x", {Element::f32, {1, 4, 6}}), 4);
   ASSERT_TRUE(b.error());
-  EXPECT_EQ(b.error()->what, "attention: f32[1,4,6] does not divide into 4 heads");
+  EXPECT_EQ(b.error()->what, "attention: f32[1,4,6] does not divide into heads of 4");
 }
 
 // Weights are those of the token that is predicted; the last token of a row, cut or not, predicts

@@ -13,8 +13,10 @@ using Ready = std::vector<Instant>;
 // Milliseconds after some beginning.
 Instant at(int ms) { return Instant(milliseconds(1'000'000 + ms)); }
 
-StageTime computing(int ms) { return {milliseconds(ms), 0}; }
-StageTime summing(std::int64_t bytes) { return {{}, bytes}; }
+StageTime computing(int ms) { return {milliseconds(ms)}; }
+StageTime summing(std::int64_t bytes, graph::op::AllReduce over = {2}) {
+  return {{}, {{over, bytes}}};
+}
 
 // A program whose arguments were there long ago.
 Ready add(Timelines& timelines, int now, const std::vector<StageTime>& stages,
@@ -52,7 +54,7 @@ TEST(Timelines, AChipThatTakesNoPartGoesOn) {
 
 TEST(Timelines, ASumIsThereWhenTheSlowestChipIs) {
   Timelines timelines({1, 3});
-  const auto both = add(timelines, 0, {{milliseconds(10), 400}, computing(10)});
+  const auto both = add(timelines, 0, {computing(10), summing(400), computing(10)});
   EXPECT_THAT(both, ElementsAre(at(40), at(60)));
 }
 
@@ -77,6 +79,24 @@ TEST(Timelines, ALinkSumsOneAfterAnotherBesideTheChips) {
   EXPECT_THAT(sum, ElementsAre(at(27), at(27)));
   EXPECT_THAT(add(timelines, 11, {computing(2)}, sum), ElementsAre(at(29), at(29)));
   EXPECT_EQ(timelines.chips_end(), at(29));
+}
+
+TEST(Timelines, RowsDoNotWaitForEachOther) {
+  Timelines timelines({1, 1, 1, 3}, Link{.gb_per_s = 1, .latency_us = 1000});
+  constexpr std::int64_t bytes = 10'000'000;
+  const auto rows = add(timelines, 0, {computing(10), summing(bytes)}, Ready(4));
+  EXPECT_THAT(rows, ElementsAre(at(21), at(21), at(41), at(41)));
+  const auto columns = add(timelines, 50, {summing(bytes, {2, 2})}, rows);
+  EXPECT_THAT(columns, ElementsAre(at(61), at(61), at(61), at(61)));
+}
+
+TEST(Timelines, SumsOverTheSameDevicesAreOneExchange) {
+  StageTime stage = summing(100);
+  stage.add({{2}, 50});
+  stage.add({{2, 2}, 7});
+  ASSERT_EQ(stage.sums.size(), 2U);
+  EXPECT_EQ(stage.sums[0].bytes, 150);
+  EXPECT_EQ(stage.sums[1].bytes, 7);
 }
 
 TEST(Timelines, ASumTakesWhatARingWouldTake) {

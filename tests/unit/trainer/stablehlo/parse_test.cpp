@@ -142,8 +142,9 @@ TEST(Parse, SaysWhichLineIsWrongAndWhy) {
   EXPECT_THAT(of("%y = stablehlo.reduce(%x init: %x)"), HasSubstr("a constant of type"));
   EXPECT_THAT(of("%y = \"stablehlo.gather\"(%x, %i) <{slice_sizes = array<i64: 1, 2>}>"),
               HasSubstr("other than whole rows"));
-  EXPECT_THAT(of("%y = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<[[0, 1]]> : "),
-              HasSubstr("other than all replicas"));
+  EXPECT_THAT(of("%y = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<[[0, 1]]> : "
+                 "tensor<1x2xi64>}>"),
+              HasSubstr("over such groups of replicas"));
   EXPECT_THAT(of("%y = stablehlo.iota dim = 2 : tensor<2x3xf32>"), HasSubstr("out of range"));
   EXPECT_THAT(of("%y = stablehlo.iota dim = 0 : tensor<99999999999x99999999999xf32>"),
               HasSubstr("too large"));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "trainer/graph/builder.hpp"
+#include "trainer/stablehlo/text/parse_text.hpp"
 
 namespace trainward::stablehlo {
 namespace {
@@ -187,6 +188,23 @@ TEST(Print, SpellsEveryOperation) {
            "stablehlo.constant dense<true> : tensor<2xi1>\n",
        }) {
     EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+// Of a mesh of two rows and three columns: within the rows, and within the columns.
+TEST(Print, SumsOverGroupsOfDevicesAreReadBack) {
+  for (const auto& [sum, groups] :
+       {std::pair(op::AllReduce{3}, "dense<[[0, 1, 2], [3, 4, 5]]> : tensor<2x3xi64>"),
+        {op::AllReduce{2, 3}, "dense<[[0, 3], [1, 4], [2, 5]]> : tensor<3x2xi64>"},
+        {op::AllReduce{1}, "dense<[[0], [1], [2], [3], [4], [5]]> : tensor<6x1xi64>"}}) {
+    Builder b;
+    const Value x = b.parameter("x", {Element::f32, {2}});
+    const auto text = print({"m", 6, graph_of(b, {b.all_reduce(x, sum)}), {}});
+    ASSERT_TRUE(text) << text.error().message();
+    EXPECT_THAT(*text, HasSubstr(groups));
+    const auto again = parse(*text, "m");
+    ASSERT_TRUE(again) << again.error().message();
+    EXPECT_EQ(std::get<op::AllReduce>(again->graph.nodes[1].op), sum);
   }
 }
 
