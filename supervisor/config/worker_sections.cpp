@@ -115,16 +115,24 @@ void check_split(MapReader& program, const Node& device, const json::object& wor
                              sharers, sharing, batch, sharers));
 }
 
-// So is this.
-void check_positions(MapReader& program, const Node& section, const json::object& worker) {
+// So is what a model with a name cannot do; others are known when their files are read.
+void check_model(MapReader& program, const Node& section, const Node& device,
+                 const json::object& worker, const WorkerSettings& values) {
   const json::object& training = worker.at("training_config").get_object();
   const std::int64_t block = training.at("block_size").get_int64();
+  const bool own = !values.base_model.empty() || !values.model_config.empty() || values.own_llama;
   const auto* const model =
       std::find_if(settings::model_presets.begin(), settings::model_presets.end(),
                    [&](const settings::ModelPreset& preset) {
                      return training.at("model").get_string() == json::string_view(preset.name);
                    });
-  if (model == settings::model_presets.end() || model->positions == 0) return;
+  if (model == settings::model_presets.end() || own) return;
+  if (model->heads % values.columns_of_weights() != 0) {
+    program.report("device_config.enable_tp", device,
+                   fmt::format("the {} heads of {} do not divide evenly over {} columns",
+                               model->heads, model->name, values.mesh_columns));
+  }
+  if (model->positions == 0) return;
   if (block <= model->positions) return;
   const Node* given = section.find("block_size");
   program.report("training_config.block_size", given != nullptr ? *given : section,
@@ -157,7 +165,7 @@ WorkerSections read_worker_sections(MapReader& program, const Folders& folders) 
     out.worker[section] = std::move(values);
   }
   check_split(program, *device, out.worker, read);
-  check_positions(program, *training, out.worker);
+  check_model(program, *training, *device, out.worker, read);
   return out;
 }
 

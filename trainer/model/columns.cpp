@@ -15,11 +15,10 @@ Status check_parts(const ParameterInfo& info, std::int64_t columns) {
   const std::int64_t parts = parts_of(info);
   if (parts % columns == 0) return {};
   return fail(ErrorKind::usage,
-              fmt::format("enable_tp divides the weights over {} columns, and {} / {} of {} is no "
-                          "whole number ({})",
-                          columns, parts, columns, info.cut->parts, info.name),
-              "device_config.enable_tp",
-              "choose a number of columns that divides it, or leave enable_tp out");
+              fmt::format("{} {} do not divide evenly over {} columns ({} / {} = {:.4g}; {})",
+                          parts, info.cut->parts, columns, parts, columns,
+                          static_cast<double>(parts) / static_cast<double>(columns), info.name),
+              "device_config.enable_tp", "choose columns that divide them, or leave enable_tp out");
 }
 
 graph::Shape shape_of(const ParameterInfo& info, std::int64_t columns) {

@@ -19,7 +19,7 @@
 namespace trainward::trainer {
 
 // For Cut::parts.
-inline constexpr std::string_view feed_forward_width = "the feed-forward width";
+inline constexpr std::string_view feed_forward_width = "places of the feed-forward width";
 inline constexpr std::string_view padded_tokens = "tokens, padded to tiles";
 
 // Kind usage, with the numbers: what so many columns do not divide, or drop differently.

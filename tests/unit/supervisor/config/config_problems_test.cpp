@@ -159,16 +159,21 @@ TEST_F(ConfigProblems, Plugins) {
   EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [1, 3], enable_ddp: true"),
               ElementsAre(HasSubstr("3 devices cannot share batches of 8 sequences")));
   // Rows share the sequences, columns the weights.
-  EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [1, 3], enable_tp: true"), IsEmpty());
-  EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [2, 3], enable_ddp: true, enable_tp: true"),
+  EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [1, 4], enable_tp: true"), IsEmpty());
+  EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [2, 4], enable_ddp: true, enable_tp: true"),
               IsEmpty());
-  EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [2, 3], enable_tp: true"),
+  EXPECT_THAT(
+      with("plugin: sim_n300, mesh_shape: [1, 3], enable_tp: true"),
+      ElementsAre(HasSubstr("enable_tp: the 8 heads of micro_3x do not divide evenly over 3 "
+                            "columns")));
+  EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [2, 4], enable_tp: true"),
               ElementsAre(at + ".enable_ddp: needed by a mesh_shape of more than one row: true"));
   EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [3, 2], enable_ddp: true, enable_tp: true"),
               ElementsAre(HasSubstr("3 rows of devices cannot share batches of 8 sequences")));
-  EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [2, 1], enable_ddp: true, enable_tp: true"),
-              ElementsAre(HasSubstr("enable_tp: divides the weights over the columns of mesh_shape, "
-                                    "and [2, 1] has one; write [1, 2]")));
+  EXPECT_THAT(
+      with("plugin: sim_n300, mesh_shape: [2, 1], enable_ddp: true, enable_tp: true"),
+      ElementsAre(HasSubstr("enable_tp: divides the weights over the columns of mesh_shape, "
+                            "and [2, 1] has one; write [1, 2]")));
   EXPECT_THAT(with("mesh_shape: [1, 2], enable_tp: true"),
               ElementsAre(HasSubstr("enable_tp: is for the devices of a plugin")));
   EXPECT_THAT(with("plugin: sim_n300, placement: both"),

@@ -167,14 +167,14 @@ TEST_F(TensorParallel, WhatDoesNotDivideIsNamedWithItsNumbers) {
     const auto ok = check_spec(spec);
     return ok ? std::string() : ok.error().message();
   };
-  EXPECT_THAT(refusal(), HasSubstr("2 / 4 of heads is no whole number"));
+  EXPECT_THAT(refusal(), HasSubstr("2 heads do not divide evenly over 4 columns (2 / 4 = 0.5; "));
   spec.model.heads = 4;
   EXPECT_EQ(refusal(), "");
   spec.model = test::as_llama(spec.model);
-  EXPECT_THAT(refusal(), HasSubstr("2 / 4 of heads of keys"));
+  EXPECT_THAT(refusal(), HasSubstr("2 heads of keys do not"));
   llama_part(spec.model).kv_heads = 4;
   llama_part(spec.model).inner = 50;
-  EXPECT_THAT(refusal(), HasSubstr("50 / 4 of the feed-forward width"));
+  EXPECT_THAT(refusal(), HasSubstr("50 places of the feed-forward width"));
   llama_part(spec.model).inner = 52;
   EXPECT_EQ(refusal(), "");
   spec.model.lora = {.rank = 2, .dropout = 0.1, .targets = 1U << static_cast<unsigned>(Linear::o)};
