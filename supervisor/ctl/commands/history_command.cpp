@@ -27,14 +27,16 @@ std::string format_history(const json::array& rows, std::int64_t now_ms, const S
     if (value.is_object()) programs.insert(string_or(value.get_object(), "program", ""));
   }
   const bool name_programs = programs.size() > 1;
+  const bool name_meshes = std::ranges::any_of(rows, [](const json::value& value) {
+    return value.is_object() && !string_or(value.get_object(), "mesh", "").empty();
+  });
 
   std::vector<Table::Column> columns;
   if (name_programs) columns.push_back({"PROGRAM"});
-  columns.insert(columns.end(), {{"ATTEMPT", Align::right},
-                                 {"STARTED"},
-                                 {"TOOK", Align::right},
-                                 {"BOARD"},
-                                 {"STEPS", Align::right},
+  columns.insert(columns.end(),
+                 {{"ATTEMPT", Align::right}, {"STARTED"}, {"TOOK", Align::right}, {"BOARD"}});
+  if (name_meshes) columns.push_back({"MESH"});
+  columns.insert(columns.end(), {{"STEPS", Align::right},
                                  {"KEPT", Align::right},
                                  {"LOST", Align::right},
                                  {"EXIT"},
@@ -58,7 +60,8 @@ std::string format_history(const json::array& rows, std::int64_t now_ms, const S
     cells.emplace_back(fmt::format("{}", int_or(row, "attempt", 0)));
     cells.emplace_back(started ? age(now_ms - *started) : "-");
     cells.emplace_back(std::move(took_text));
-    cells.emplace_back(views::short_serial(string_or(row, "board", "")));
+    cells.emplace_back(views::short_boards(row));
+    if (name_meshes) cells.emplace_back(or_dash(string_or(row, "mesh", "")));
     cells.emplace_back(steps_of(row));
     cells.emplace_back(count_or_dash(row, "steps_kept"));
     cells.emplace_back(count_or_dash(row, "steps_lost"));

@@ -144,6 +144,20 @@ std::string boards_text(const json::array& rows, const Style& style) {
   return table.text(style, "  ");
 }
 
+// "2x4 in attempts 1 and 3"; empty: it had none.
+std::string meshes_line(const json::object& report) {
+  std::string text;
+  for (const json::value& value : views::list_in(report, "meshes")) {
+    if (!value.is_object()) continue;
+    const json::object& row = value.get_object();
+    text +=
+        fmt::format("{}{} in {} {}", text.empty() ? "" : "; ", clean(string_or(row, "mesh", "-")),
+                    int_or(row, "attempts", 1) == 1 ? "attempt" : "attempts",
+                    shortened(clean(string_or(row, "numbers", "")), 40));
+  }
+  return text.empty() ? "" : report_line("mesh", text);
+}
+
 // Of a run on several; nothing otherwise.
 std::string devices_table(const json::object& report, const Style& style) {
   const auto devices = views::device_table(views::list_in(report, "devices"));
@@ -165,6 +179,7 @@ std::string format_report(const json::object& report, const Style& style) {
                Colour::bold, style);
   text += reason.empty() ? "\n\n" : fmt::format(" ({})\n\n", reason);
   text += report_line("attempts", attempts_text(report));
+  text += meshes_line(report);
   text += report_line("steps", steps_sum(report));
   text += report_line("loss", loss_text(report));
   text += held_out_line(report);

@@ -37,8 +37,12 @@ std::string facts_of(const json::object& attempt, const Context& context) {
   } else {
     text += "  took     still running\n";
   }
-  if (const std::string board = string_or(attempt, "board", ""); !board.empty()) {
-    text += fmt::format("  board    {}\n", clean(board));
+  if (const std::string boards = views::board_words(attempt); !boards.empty()) {
+    text += fmt::format("  {}   {}\n", boards.find(',') == std::string::npos ? "board " : "boards",
+                        clean(boards));
+  }
+  if (const std::string mesh = string_or(attempt, "mesh", ""); !mesh.empty()) {
+    text += fmt::format("  mesh     {}\n", clean(mesh));
   }
   if (const std::string programs = programs_text(attempt); !programs.empty()) {
     text += fmt::format("  programs {}\n", programs);

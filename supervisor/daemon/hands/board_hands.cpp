@@ -104,10 +104,8 @@ void BoardHands::look_for_the_whole_mesh() {
       c_.services.loop, c_.services.paths, probe_order(), c_.services.store,
       [this](const Result<hwprobe::Report>& report) {
         std::optional<BoardsWish> asked = wish();
-        const core::Boards& boards = c_.session->state().boards;
-        if (asked) asked->ours.insert(boards.board);
-        for (const core::HeldBoard& held : boards.more_boards) {
-          if (asked) asked->ours.insert(held.serial);
+        for (const std::string& serial : core::serials_of(c_.session->state().boards)) {
+          if (asked) asked->ours.insert(serial);
         }
         c_.handle(
             boards_found(report, asked, c_.services.store, c_.services.paths, now().wall).event);

@@ -25,13 +25,6 @@ namespace {
 constexpr std::size_t piece_bytes = 64 * 1024;
 constexpr std::int64_t read_again_ms = 150;
 
-// Serials; of a program without a board the first is empty.
-std::vector<std::string> boards_of(const core::State& state) {
-  std::vector<std::string> serials{state.boards.board};
-  for (const core::HeldBoard& held : state.boards.more_boards) serials.push_back(held.serial);
-  return serials;
-}
-
 // 0: there is no file.
 std::uint64_t inode_of(const std::filesystem::path& file) {
   struct stat info {};
@@ -247,7 +240,7 @@ void ShimHands::turned() {
   if (state.current.pid == 0 || !shim_ || !core::has_worker(state.stage)) return;
   if (!worker_) {
     std::vector<std::string> bus_ids;
-    for (const std::string& serial : boards_of(state)) {
+    for (const std::string& serial : core::serials_of(state.boards)) {
       const hwprobe::Board* found = boards_.board(serial);
       if (found != nullptr && !found->bus_id.empty()) bus_ids.push_back(found->bus_id);
     }
@@ -271,7 +264,7 @@ void ShimHands::watch_boards() {
   const core::State& state = c_.session->state();
   if (c_.program.sample_every_ms == 0 || state.boards.board.empty()) return;
   BoardWatch::Order order;
-  for (const std::string& serial : boards_of(state)) {
+  for (const std::string& serial : core::serials_of(state.boards)) {
     const hwprobe::Board* found = boards_.board(serial);
     WatchedBoard watched{serial, found == nullptr ? "" : found->bus_id};
     // A daemon that took the worker over has not looked at the boards.

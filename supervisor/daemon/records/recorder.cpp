@@ -1,5 +1,6 @@
 #include "supervisor/daemon/records/recorder.hpp"
 
+#include <fmt/ranges.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -150,6 +151,8 @@ Status Recorder::begin(const core::RecordAttemptBegun& begun, const core::State&
   row.resume_step = state.current.resume_step.number;
   row.last_step = state.current.resume_step.number;
   row.kept_step = state.history.kept_step.number;
+  row.boards = fmt::format("{}", fmt::join(core::serials_of(state.boards), ","));
+  row.mesh = core::mesh_words(state.boards);
   row.told_to_resume = begun.told_to_resume;
   now_.attempt = std::move(row);
   return store_.put_attempt(now_.attempt);

@@ -61,8 +61,8 @@ json::object plight_of(const State& state, Time now) {
   if (state.stage == Stage::backoff && state.watch.deadline_mono_ms) {
     plight["waits_until_ms"] = now.wall.ms + (*state.watch.deadline_mono_ms - now.mono);
   }
-  if (const auto& smaller = state.boards.smaller; smaller && has_worker(state.stage)) {
-    plight["smaller_mesh"] = fmt::format("{} of {}", smaller->shape, smaller->full);
+  if (state.boards.smaller && has_worker(state.stage)) {
+    plight["smaller_mesh"] = mesh_words(state.boards);
   }
   return plight;
 }

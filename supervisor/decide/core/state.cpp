@@ -1,5 +1,7 @@
 #include "supervisor/decide/core/state.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -56,6 +58,19 @@ bool from_string(std::string_view name, Stage& stage) {
   if (found == stages.end()) return false;
   stage = found->stage;
   return true;
+}
+
+std::vector<std::string> serials_of(const Boards& boards) {
+  std::vector<std::string> serials;
+  if (!boards.board.empty()) serials.push_back(boards.board);
+  for (const HeldBoard& held : boards.more_boards) serials.push_back(held.serial);
+  return serials;
+}
+
+std::string mesh_words(const Boards& boards) {
+  if (boards.board.empty()) return {};
+  if (!boards.smaller) return boards.known_mesh.shape;
+  return fmt::format("{} of {}", boards.smaller->shape, boards.smaller->full);
 }
 
 std::optional<MonoTime> next_timer(const State& state) {

@@ -233,6 +233,11 @@ BOOST_DESCRIBE_STRUCT(Boards, (),
                       (board, board_record, more_boards, before_charge, got_on, smaller, growth,
                        known_mesh, mesh_lacks))
 
+// The first one first.
+std::vector<std::string> serials_of(const Boards& boards);
+// "2x4", or "1x4 of 2x4" on less than the whole; empty: it has none.
+std::string mesh_words(const Boards& boards);
+
 struct State {
   Stage stage = Stage::stopped;
   bool wanted = false;  // the operator's intent; survives restarts of everything

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "supervisor/decide/core/cause.hpp"
 #include "supervisor/decide/core/remedy.hpp"
@@ -69,6 +71,22 @@ std::string short_serial(const std::string& serial) {
   constexpr std::size_t shown = 6;
   if (serial.empty()) return "-";
   return serial.size() <= shown + 1 ? serial : "…" + serial.substr(serial.size() - shown);
+}
+
+std::string board_words(const json::object& attempt) {
+  std::string words;
+  for (const char c : string_or(attempt, "boards", string_or(attempt, "board", ""))) {
+    words += c;
+    if (c == ',') words += ' ';
+  }
+  return words;
+}
+
+std::string short_boards(const json::object& attempt) {
+  const std::string first = short_serial(string_or(attempt, "board", ""));
+  const std::string all = string_or(attempt, "boards", "");
+  const auto more = std::ranges::count(all, ',');
+  return more > 0 ? fmt::format("{} and {} more", first, more) : first;
 }
 
 std::string advice_words(std::string_view cause) {

@@ -25,6 +25,10 @@ std::string lost_words(const json::object& attempt);
 std::string steps_words(const json::object& attempt);
 // Serials are long and differ at the end: "…F00123", or "-".
 std::string short_serial(const std::string& serial);
+// Of an attempt: "…F00123", "…F00123 and 3 more", or "-".
+std::string short_boards(const json::object& attempt);
+// Of an attempt, whole: "0100014511F00123, …"; a row of an older version has one at most.
+std::string board_words(const json::object& attempt);
 
 // "To prevent this: …"; empty where nothing is known beyond what is done.
 std::string advice_words(std::string_view cause);

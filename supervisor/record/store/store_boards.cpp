@@ -59,7 +59,8 @@ Result<json::array> Store::boards_json() const {
       *impl_->connection,
       "select b.serial, b.type, b.bus_id, b.verdict, b.reason, b.at_ms, "
       "strftime('%Y-%m-%dT%H:%M:%fZ', b.at_ms / 1000.0, 'unixepoch') as at, "
-      "(select count(*) from attempts a where a.board = b.serial) as attempts, "
+      "(select count(*) from attempts a where instr(',' || a.boards || ',', ',' || b.serial || "
+      "',') > 0) as attempts, "
       "s.at_ms as sampled_ms, s.program, s.attempt, s.temperature_c, s.limit_c, s.power_w, "
       "s.voltage_v, s.current_a, s.clock_mhz, s.heartbeat, s.aer_correctable, s.aer_nonfatal, "
       "s.aer_fatal "

@@ -196,6 +196,12 @@ Result<json::object> Store::report_json(const std::string& program) const {
                           "order by count(*) desc, cause",
                           program);
   if (auto put = put_rows(report, "causes", std::move(causes)); !put) return propagate(put);
+  auto meshes = rows_json(db,
+                          "select mesh, count(*) as attempts, group_concat(number, ',') as numbers "
+                          "from attempts where program = ? and mesh <> '' group by mesh "
+                          "order by min(number)",
+                          program);
+  if (auto put = put_rows(report, "meshes", std::move(meshes)); !put) return propagate(put);
   auto phases =
       rows_json(db,
                 "select phase, sum(seconds) as seconds, sum(share) as share from v_ledger "
@@ -207,14 +213,15 @@ Result<json::object> Store::report_json(const std::string& program) const {
                           "order by seconds desc, phase, cause",
                           program);
   if (auto put = put_rows(report, "ledger", std::move(ledger)); !put) return propagate(put);
-  auto boards =
-      rows_json(db,
-                "select serial, type, bus_id, verdict, reason, (select count(*) from "
-                "attempts a where a.program = ? and a.board = boards.serial) as attempts, "
-                "(select max(s.temperature_c) from board_samples s where s.program = ? "
-                "and s.serial = boards.serial) as hottest_c "
-                "from boards order by serial",
-                program, program);
+  auto boards = rows_json(
+      db,
+      "select serial, type, bus_id, verdict, reason, (select count(*) from "
+      "attempts a where a.program = ? and instr(',' || a.boards || ',', ',' || boards.serial || "
+      "',') > 0) as attempts, "
+      "(select max(s.temperature_c) from board_samples s where s.program = ? "
+      "and s.serial = boards.serial) as hottest_c "
+      "from boards order by serial",
+      program, program);
   if (auto put = put_rows(report, "boards", std::move(boards)); !put) return propagate(put);
   if (auto put = put_rows(report, "devices", devices_json(program)); !put) return propagate(put);
   if (auto put = put_learning(db, report, program); !put) return propagate(put);

@@ -17,7 +17,10 @@ void Turn::take_whole_mesh(const ProbeFinished& probe) {
     boards.growth.moved_wall_ms = now_.wall;
     state_.next.plan = std::exchange(boards.growth.plan, {});
   }
-  if (!probe.set) return;
+  if (!probe.set) {
+    boards.known_mesh = {};
+    return;
+  }
   if (const std::string& lacks = probe.set->lacks; boards.mesh_lacks != lacks) {
     boards.mesh_lacks = lacks;
     note("placement", lacks.empty() ? "its mesh has all links again that it once had" : lacks);

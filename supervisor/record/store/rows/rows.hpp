@@ -47,11 +47,13 @@ struct AttemptRow {
   std::string remedy;          // what was done about it: a name of core/remedy.hpp, or empty
   std::string plan;            // JSON, as the worker was told
   bool told_to_resume = true;  // otherwise its first step shows where it went on
+  std::string boards;          // all serials, with commas between them
+  std::string mesh;            // "2x4", "1x4 of 2x4", or empty
 };
 BOOST_DESCRIBE_STRUCT(AttemptRow, (),
                       (program, number, nonce, board, folder, intended_ms, started_ms, ended_ms,
                        pid, resume_from, resume_step, first_step, last_step, kept_step, exit_code,
-                       exit_signal, cause, verdict, remedy, plan, told_to_resume))
+                       exit_signal, cause, verdict, remedy, plan, told_to_resume, boards, mesh))
 
 // The processes of an attempt, as its shim named them; see common/os/processes/process_id.hpp.
 struct ProcessesRow {

@@ -129,7 +129,9 @@ select program,
         where c.program = raw.program and c.attempt = raw.number and c.hit) as cache_hits,
        (select count(*) from compiled c
         where c.program = raw.program and c.attempt = raw.number and not c.hit) as cache_misses,
-       told_to_resume
+       told_to_resume,
+       boards,
+       mesh
 from raw;
 
 -- A row per program, also of those that are no longer in the configuration. Not every line of a program tells all: a loss, tokens and

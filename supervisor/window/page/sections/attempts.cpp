@@ -83,8 +83,7 @@ Html attempts_section(const Documents& documents) {
                views::still_runs(row) ? std::string("-")
                                       : views::remedy_words(string_or(row, "remedy", "")),
                steps, number_or_dash(row, "steps_kept"), number_or_dash(row, "steps_lost"),
-               element("span", {{"class", "mono serial"}},
-                       {views::short_serial(cut(string_or(row, "board", ""), 80))})},
+               element("span", {{"class", "mono serial"}}, {cut(views::short_boards(row), 80)})},
               fmt::format("attempt-{}", oldest));
   });
   Html content = table.html();

@@ -142,6 +142,19 @@ TEST_F(FormatHistory, ARowPerAttempt) {
       "      2  1 min ago  1 min 00 s  -            -     0     0  -       running\n");
 }
 
+TEST_F(FormatHistory, TellsHowAMeshShrankAndGrew) {
+  const auto rows = parsed(R"([
+    {"program":"t","attempt":1,"board":"0000000000000001","mesh":"2x4",
+     "boards":"0000000000000001,0000000000000002,0000000000000003,0000000000000004"},
+    {"program":"t","attempt":2,"board":"0000000000000001","mesh":"1x4 of 2x4",
+     "boards":"0000000000000001,0000000000000002"},
+    {"program":"t","attempt":3,"board":"0000000000000005","boards":"0000000000000005","mesh":""}])");
+  EXPECT_THAT(history(rows), HasSubstr("BOARD               MESH        STEPS"));
+  EXPECT_THAT(history(rows), HasSubstr("…000001 and 3 more  2x4             -"));
+  EXPECT_THAT(history(rows), HasSubstr("…000001 and 1 more  1x4 of 2x4      -"));
+  EXPECT_THAT(history(rows), HasSubstr("…000005             -               -"));
+}
+
 TEST_F(FormatHistory, WhatIsNotKnownIsADash) {
   const auto rows = parsed(R"([{"program":"t","attempt":1,"duration_s":60.5,"first_step":1,
     "last_step":30,"steps_kept":null,"steps_lost":null,"exit":"exit 1","cause":"crash"}])");

@@ -67,6 +67,21 @@ TEST(SmallerMesh, IsTakenWhenTheFullOneDoesNotFit) {
   EXPECT_EQ(plight_of(world.state, world.time).at("smaller_mesh").as_string(), "1x2 of 2x2");
 }
 
+TEST(SmallerMesh, IsNamedBesideTheWholeOne) {
+  World world = small_world();
+  world.feed(whole()).feed(CheckpointSelected{});
+  EXPECT_EQ(mesh_words(world.state.boards), "2x2");
+  EXPECT_THAT(serials_of(world.state.boards), ElementsAre("A", "B"));
+  World other = small_world();
+  other.feed(without_b()).feed(CheckpointSelected{});
+  EXPECT_EQ(mesh_words(other.state.boards), "1x2 of 2x2");
+  EXPECT_THAT(serials_of(other.state.boards), ElementsAre("A"));
+  other.feed(exited_with(1), 1'000);
+  if (other.state.stage == Stage::backoff) other.feed(TimerFired{}, 10 * a_minute_ms);
+  other.feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
+  EXPECT_EQ(mesh_words(other.state.boards), "") << "configured for any one board now";
+}
+
 TEST(SmallerMesh, IsTakenOnlyAfterWhatIsBrokenWasReset) {
   World world = small_world(true);
   world.feed(without_b());

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "fixture.hpp"
 
 namespace trainward::store {
@@ -180,6 +182,34 @@ TEST_F(DocumentsTest, DataThatIsLeftOutIsThatOfTheNewestAttempt) {
   EXPECT_TRUE(must(store_->report_json("trainer")).at("data_left_out").is_null());
   must(store_->add_event({0, epoch_ms, "trainer", 3, "data", "1 of 12 rows"}));
   EXPECT_EQ(must(store_->report_json("trainer")).at("data_left_out").as_string(), "1 of 12 rows");
+}
+
+TEST_F(DocumentsTest, AttemptsOnSeveralBoardsAreThoseOfEachBoardAndOfTheirMesh) {
+  for (const char* serial : {"A", "A1", "B"}) must(store_->put_board(serial, "", "", "OK", "", 1));
+  const auto put = [&](std::int64_t number, const char* boards, const char* mesh) {
+    AttemptRow row = attempt(number, 40, 0, 40, 40);
+    row.board = "A";
+    row.boards = boards;
+    row.mesh = mesh;
+    must(store_->put_attempt(row));
+  };
+  put(4, "A,B", "2x4");
+  put(5, "A", "1x4 of 2x4");
+  put(6, "A,B", "2x4");
+  const json::object report = must(store_->report_json("trainer"));
+  EXPECT_EQ(json::serialize(report.at("meshes")),
+            R"([{"mesh":"2x4","attempts":2,"numbers":"4,6"},)"
+            R"({"mesh":"1x4 of 2x4","attempts":1,"numbers":"5"}])");
+  std::map<std::string, std::int64_t> attempts;
+  for (const json::value& row : must(store_->boards_json())) {
+    attempts[must(get_string(row.as_object(), "serial"))] = row.at("attempts").as_int64();
+  }
+  EXPECT_EQ(attempts.at("A"), 3);
+  EXPECT_EQ(attempts.at("A1"), 0) << "another serial begins like it";
+  EXPECT_EQ(attempts.at("B"), 2);
+  EXPECT_EQ(must(store_->history_json("trainer"))[3].at("boards").as_string(), "A,B");
+  EXPECT_EQ(must(store_->why_json("trainer", 5)).at("attempt").at("mesh").as_string(),
+            "1x4 of 2x4");
 }
 
 TEST_F(DocumentsTest, ReportOfAProgramThatNeverRan) {

@@ -37,6 +37,7 @@ class StoreTest : public testing::Test {
     row.number = number;
     row.nonce = "n" + std::to_string(number);
     row.board = "0000000000000001";
+    row.boards = row.board;
     row.folder = "/state/attempts/" + std::to_string(number);
     row.intended_ms = epoch_ms + number * 100'000;
     row.started_ms = row.intended_ms + 500;

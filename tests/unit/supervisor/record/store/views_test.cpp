@@ -136,7 +136,7 @@ TEST_F(ViewsTest, EveryTableIsStrict) {
             "");
   EXPECT_EQ(query("select user_version, application_id from pragma_user_version, "
                   "pragma_application_id"),
-            "13|1414682436\n");
+            "14|1414682436\n");
 }
 
 }  // namespace
