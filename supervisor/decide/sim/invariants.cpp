@@ -34,7 +34,7 @@ void Checker::after(const core::Event& event, Time at, const core::State& state,
   if (listener_) listener_(event, at, state, actions);
   if (!on_ || violation_) return;
   take_event(event, at, state);
-  for (const core::Action& action : actions) take_action(action, state);
+  for (const core::Action& action : actions) take_action(action, at, state);
   check_ledger(at, state);
   check_state(state);
 }
@@ -71,11 +71,12 @@ void Checker::take_event(const core::Event& event, Time at, const core::State& s
   if (state.wanted && !wanted_) broken(Promise::stays_stopped, "wanted again without being asked");
 }
 
-void Checker::take_action(const core::Action& action, const core::State& state) {
+void Checker::take_action(const core::Action& action, Time at, const core::State& state) {
   if (const auto* span = std::get_if<core::RecordSpan>(&action)) return take(*span);
   if (const auto* step = std::get_if<core::RecordStep>(&action)) return take(*step, state);
   if (const auto* ended = std::get_if<core::RecordAttemptEnded>(&action))
     return take(*ended, state);
+  if (const auto* board = std::get_if<core::RecordBoard>(&action)) return take(*board, at);
   if (const auto* begun = std::get_if<core::RecordAttemptBegun>(&action)) return take(*begun);
   if (const auto* launch = std::get_if<core::Launch>(&action)) return check_launch(*launch, state);
   if (const auto* select = std::get_if<core::SelectCheckpoint>(&action)) {
@@ -100,6 +101,18 @@ void Checker::take(const core::RecordStep& step, const core::State& /*state*/) {
   last_counted_step_ = step.step;
 }
 
+// Nothing in this world says which of several boards a fault was.
+void Checker::take(const core::RecordBoard& board, Time at) {
+  const auto known = probed_quarantine_.find(board.serial);
+  if (known == probed_quarantine_.end() || !core::quarantined(board.record, at.wall) ||
+      board.record.quarantined_until_wall_ms <= known->second) {
+    return;
+  }
+  if (std::exchange(barred_by_this_end_, true)) {
+    broken(Promise::quarantine, fmt::format("board {} goes there as another does", board.serial));
+  }
+}
+
 void Checker::take(const core::RecordAttemptBegun& begun) {
   if (running_) broken(Promise::attempts, fmt::format("attempt {} has not ended", begun_));
   if (begun.attempt <= begun_) {
@@ -107,6 +120,7 @@ void Checker::take(const core::RecordAttemptBegun& begun) {
   }
   begun_ = begun.attempt;
   running_ = true;
+  barred_by_this_end_ = false;
   verified_here_ = false;
   last_counted_step_ = {-1};
 }

@@ -25,7 +25,7 @@ enum class Promise {
   timer,          // whatever waits is ended by a timer or by an answer
   stays_stopped,  // an operator's stop stays stopped
   no_false_kill,  // a healthy worker is never killed
-  quarantine,     // a quarantined board is not used
+  quarantine,     // a quarantined board is not used, and no end puts several there
   rollback,       // what was rolled back is never resumed from
   counted_once,   // each record of a journal counts once
   attempts,       // each attempt begins once and ends once, with its verdict
@@ -65,11 +65,12 @@ class Checker {
  private:
   void broken(Promise promise, std::string what);
   void take_event(const core::Event& event, Time at, const core::State& state);
-  void take_action(const core::Action& action, const core::State& state);
+  void take_action(const core::Action& action, Time at, const core::State& state);
   void take(const core::RecordSpan& span);
   void take(const core::RecordStep& step, const core::State& state);
   void take(const core::RecordAttemptEnded& ended, const core::State& state);
   void take(const core::RecordAttemptBegun& begun);
+  void take(const core::RecordBoard& board, Time at);
   void check_launch(const core::Launch& launch, const core::State& state);
   void check_ledger(Time at, const core::State& state);
   void check_grown(const core::State& state, std::int64_t bound_ms);
@@ -100,6 +101,7 @@ class Checker {
   Step trouble_from_;       // first step that must not be resumed from; 0: none
   std::map<std::string, WallTime> probed_quarantine_;  // serial → until, as the probe showed it
   WallTime probed_at_;
+  bool barred_by_this_end_ = false;  // a board went into quarantine
   // ---- the ledger ----
   std::int64_t booked_ms_ = 0;
   std::int64_t expected_ms_ = 0;

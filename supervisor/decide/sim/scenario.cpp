@@ -79,6 +79,7 @@ void mesh(Maker& make) {
   Setup& s = make.setup();
   s.mesh = 1;
   s.boards = 4;
+  s.lying_boards = make.random().one_in(3) ? 1 : 0;
   s.quiet_ms = s.horizon_ms / 2;
   s.can_reset = make.random().one_in(3) ? 0 : 1;
   make.every(16 * hour_ms, [&](std::int64_t at) {

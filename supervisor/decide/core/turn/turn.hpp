@@ -109,8 +109,8 @@ class Turn {
   void charge(bool advanced);
   // Whether an end that is told so may be this board's fault: it names it, or none of several.
   [[nodiscard]] bool is_suspect(const std::string& serial, const std::string& why) const;
-  // Each of several boards is a suspect, and the run gets on with them: no reason to lose them all.
-  [[nodiscard]] bool too_many_suspects(const std::string& why, bool advanced) const;
+  // Each of several boards is a suspect: no reason to lose them all.
+  [[nodiscard]] bool is_nobodys(const std::string& why) const;
   void charge_board(Cause cause, const std::string& why, bool advanced);
   // What is done about it, already under way; stop: there is nothing left to try.
   Remedy apply_remedy(Cause cause, const std::string& why, bool advanced);

@@ -83,27 +83,38 @@ bool Turn::is_suspect(const std::string& serial, const std::string& why) const {
          (!named(state_.boards.board) && std::ranges::none_of(more, named, &HeldBoard::serial));
 }
 
-bool Turn::too_many_suspects(const std::string& why, bool advanced) const {
+bool Turn::is_nobodys(const std::string& why) const {
   const auto& more = state_.boards.more_boards;
-  return advanced && !more.empty() && is_suspect(state_.boards.board, why) &&
+  return !more.empty() && is_suspect(state_.boards.board, why) &&
          std::ranges::all_of(more,
                              [&](const HeldBoard& held) { return is_suspect(held.serial, why); });
 }
 
+// What fits all boards of a mesh lets others be preferred to them, and bars none of them.
 void Turn::charge_board(Cause cause, const std::string& why, bool advanced) {
   if (!facts(cause).of_board) return;
-  state_.boards.got_on = too_many_suspects(why, advanced);
+  const bool nobodys = is_nobodys(why);
+  state_.boards.got_on = nobodys && advanced;
   std::vector<HeldBoard>& before = state_.boards.before_charge;
   before.clear();
   each_board([&](const std::string& serial, BoardRecord& record) {
     if (!is_suspect(serial, why)) return;
-    if (!state_.boards.more_boards.empty()) before.push_back({serial, record});
-    if (add_fault(record, why, policy_.quarantine, now_.wall)) {
+    const BoardRecord known = record;
+    const bool barred = add_fault(record, why, policy_.quarantine, now_.wall);
+    if (barred && nobodys) {
+      record = known;
+      return;
+    }
+    if (!state_.boards.more_boards.empty()) before.push_back({serial, known});
+    if (barred) {
       note("board", fmt::format("board {} goes into quarantine for {}: {}", serial,
                                 human_duration(record.quarantined_until_wall_ms - now_.wall), why));
     }
     act(RecordBoard{serial, record});
   });
+  if (!nobodys || advanced) return;
+  note("board", fmt::format("which of {} it was cannot be told, so none goes into quarantine",
+                            board_names()));
 }
 
 // Every step is done, and what comes after them fails as it did before: there is nothing left that
@@ -125,7 +136,11 @@ Remedy Turn::apply_remedy(Cause cause, const std::string& why, bool advanced) {
   // the same step gets further when it saves more often.
   const bool saves_sooner =
       policy_.cadence.adaptive && policy_.cadence.max_steps > 0 && cause == Cause::device_oom;
-  const bool in_vain = !advanced && !saves_sooner && deterministic(history.faults);
+  // Boards whose fault nobody can place may come right by themselves, or by a hand: the budgets are
+  // for that, and no ladder's end.
+  const bool may_come_right = facts(cause).of_board && is_nobodys(why);
+  const bool in_vain =
+      !advanced && !saves_sooner && !may_come_right && deterministic(history.faults);
   const Remedy remedy = climb(state_, policy_, cause, in_vain);
   switch (remedy) {
     case Remedy::retry:
@@ -155,7 +170,7 @@ Remedy Turn::apply_remedy(Cause cause, const std::string& why, bool advanced) {
       if (++history.rollbacks > policy_.rollback.tries) return Remedy::stop;
       break;
     case Remedy::quarantine_board:
-      if (too_many_suspects(why, advanced)) return Remedy::retry;
+      if (is_nobodys(why)) return Remedy::retry;
       each_board([&](const std::string& serial, BoardRecord& record) {
         if (!is_suspect(serial, why)) return;
         // This very end has put it there already: once more would double its time.

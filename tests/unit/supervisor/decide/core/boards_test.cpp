@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "world.hpp"
 
 namespace trainward::core {
@@ -108,17 +110,40 @@ TEST(Boards, AllAreSuspectsAreResetTogetherAndChargedEach) {
   probe.boards[0].record = world.state.boards.board_record;
   probe.boards[1].record = world.state.boards.more_boards.at(0).record;
   world.feed(probe).attempt_to_training(0).feed(exit);
-  int quarantines = 0;
-  for (const RecordBoard& board : world.newest<RecordBoard>()) {
-    quarantines += board.record.quarantines;
+  EXPECT_THAT(world.newest<RecordBoard>(), IsEmpty()) << "each would be in quarantine now";
+}
+
+// Without a reset command, and without a step: nobody can ever place it, and every board would go.
+TEST(Boards, AFaultThatNobodyCanPlaceBarsNoneOfThemAndIsTriedAgainUntilABudgetIsSpent) {
+  World world = mesh_world();
+  world.policy.can_reset = false;
+  WorkerExited exit = exited_with(1);
+  exit.matches = {{"eth", Cause::ethernet, 60, "Ethernet core timed out", "stderr.log:3"}};
+  ProbeFinished look = pair_of({"A", "B"});
+  int attempts = 0;
+  while (world.state.stage != Stage::fatal && attempts < 100) {
+    world.feed(look);
+    ASSERT_EQ(world.state.boards.board, "A") << attempts;
+    look.boards[0].record = world.state.boards.board_record;
+    look.boards[1].record = world.state.boards.more_boards.at(0).record;
+    world.attempt_to_training(0).feed(exit);
+    ++attempts;
+    for (const RecordBoard& board : world.newest<RecordBoard>()) {
+      ASSERT_EQ(board.record.quarantines, 0) << attempts;
+      (board.serial == "A" ? look.boards[0] : look.boards[1]).record = board.record;
+    }
+    if (world.state.stage == Stage::backoff) world.feed(TimerFired{}, 600'000);
   }
-  EXPECT_EQ(quarantines, 2);
+  EXPECT_EQ(attempts, world.policy.budgets.attempts_without_progress);
+  const auto told = world.every<RecordEvent>();
+  EXPECT_TRUE(std::ranges::any_of(told, [](const RecordEvent& event) {
+    return event.text == "which of boards A, B it was cannot be told, so none goes into quarantine";
+  }));
 }
 
 TEST(Boards, WhenTheNextLookFindsOneBrokenTheOthersAreCleared) {
   World world = mesh_world();
   world.policy.can_reset = false;
-  world.policy.quarantine.faults = 1;
   world.feed(pair_of({"A", "B"})).attempt_to_training(0);
   WorkerExited exit = exited_with(1);
   exit.matches = {{"eth", Cause::ethernet, 60, "Ethernet core timed out", "stderr.log:3"}};
@@ -126,7 +151,7 @@ TEST(Boards, WhenTheNextLookFindsOneBrokenTheOthersAreCleared) {
   ASSERT_THAT(world.newest<RecordBoard>(), SizeIs(2));
   ProbeFinished look = pair_of({"A", "C"});
   look.boards[0].record = world.state.boards.board_record;
-  ASSERT_TRUE(quarantined(look.boards[0].record, world.time.wall));
+  ASSERT_THAT(look.boards[0].record.faults_wall_ms, SizeIs(1));
   look.boards[1] = {"B", "ARC_DEAD", false, "", world.state.boards.more_boards.at(0).record};
   world.feed(TimerFired{}, 600'000).feed(look);
   ASSERT_THAT(world.newest<RecordBoard>(), SizeIs(1));

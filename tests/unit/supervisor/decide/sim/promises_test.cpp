@@ -160,6 +160,21 @@ TEST(Promises, AQuarantinedBoardThatIsUsedIsFound) {
   EXPECT_EQ(found, Promise::quarantine);
 }
 
+TEST(Promises, AnEndThatBarsSeveralBoardsIsFound) {
+  const Trial trial = with([](const core::Event&, core::State&, core::Actions& actions) {
+    for (core::Action& action : actions) {
+      auto* board = std::get_if<core::RecordBoard>(&action);
+      if (board != nullptr) board->record.quarantined_until_wall_ms = {4'000'000'000'000};
+    }
+  });
+  std::string what;
+  for (std::uint64_t seed = 1; seed <= 8 && what.empty(); ++seed) {
+    const auto violation = trial(*make_scenario("mesh", seed, 14));
+    if (violation && violation->promise == Promise::quarantine) what = violation->what;
+  }
+  EXPECT_NE(what.find("goes there as another does"), std::string::npos) << what;
+}
+
 TEST(Promises, ResumingFromTheTroubleIsFound) {
   const auto found =
       broken("nan", [](const core::Event& event, core::State& state, core::Actions&) {
