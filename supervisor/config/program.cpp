@@ -62,7 +62,7 @@ void take_over_training(Program& program) {
   program.shrinking.batch = training.at("batch_size").to_number<std::int64_t>();
   const json::object& device = program.worker.at("device_config").as_object();
   const json::array& mesh = device.at("mesh_shape").as_array();
-  const bool rows_alone = device.at("enable_tp").as_bool();
+  const bool rows_alone = bool_or(device, "enable_tp", false);
   program.shrinking.devices = mesh.at(0).to_number<std::int64_t>() *
                               (rows_alone ? 1 : mesh.at(1).to_number<std::int64_t>());
   program.cadence.max_steps = training.at("checkpoint_every").to_number<std::int64_t>();

@@ -179,6 +179,9 @@ std::string in_section(const Setting& setting, const std::string& value) {
   }
   if (of_device && setting.key != "plugin") members += R"(, "plugin": "sim_n300")";
   if (setting.key == "mesh_shape") members += R"(, "enable_ddp": true)";
+  if (setting.key == "enable_tp") {
+    members += R"(, "mesh_shape": [1, 2], "enable_ddp": true)";
+  }
   if (setting.section == training && setting.key != "data") members += R"(, "data": ["/tmp"])";
   std::string text = fmt::format("\"{}\": {{{}}}", setting.section, members);
   if (of_device) text += R"(, "training_config": {"batch_size": 1024, "data": ["/tmp"]})";
