@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "common/base/digest.hpp"
+#include "common/base/json/json.hpp"
 #include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/elsewhere/other_names.hpp"
