@@ -189,7 +189,16 @@ Result<std::vector<DescribedBoard>> read_described(const std::filesystem::path& 
     if (own != nullptr) **other = changed_boards(**other, *own, document.problems);
     described = &**other;
   }
-  each(reader, "boards", described, [&](MapReader& entry) { boards.push_back(read_board(entry)); });
+  each(reader, "boards", described, [&](MapReader& entry) {
+    boards.push_back(read_board(entry));
+    const std::string& serial = boards.back().facts.serial;
+    const auto same = [&](const DescribedBoard& board) {
+      return lower_case(board.facts.serial) == lower_case(serial);
+    };
+    if (std::ranges::count_if(boards, same) > 1) {
+      entry.report("serial", entry.node(), "there is a board " + serial + " already");
+    }
+  });
   reader.finish();
   if (document.problems.empty()) return boards;
   const yaml::Problem& first = document.problems.front();

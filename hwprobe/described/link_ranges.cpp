@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -20,22 +21,23 @@ struct Range {
   [[nodiscard]] unsigned size() const { return last - first + 1; }
 };
 
-// Nothing where the channel is not a range.
+// Of "L:8", "010003510000a012/L:8-11". The last channel bounds the first too, so that no difference
+// overflows.
 std::optional<Range> range_of(std::string_view end) {
-  const auto colon = end.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
+  const std::size_t slash = end.rfind('/');
+  const std::size_t colon = end.rfind(':');
+  if (colon == std::string_view::npos || slash == 0) return std::nullopt;
+  const std::size_t chip_at = slash == std::string_view::npos ? 0 : slash + 1;
+  const std::string_view chip = end.substr(chip_at, colon - chip_at);
   const std::string_view channels = end.substr(colon + 1);
-  const auto dash = channels.find('-');
-  if (dash == std::string_view::npos) return std::nullopt;
+  const std::size_t dash = std::min(channels.find('-'), channels.size());
   const auto first = number_in<unsigned>(channels.substr(0, dash));
-  const auto last = number_in<unsigned>(channels.substr(dash + 1));
-  if (!first || !last) return std::nullopt;
+  const auto last =
+      dash == channels.size() ? first : number_in<unsigned>(channels.substr(dash + 1));
+  if ((chip != "L" && chip != "R") || !first || !last || *first > *last || *last >= most_channels) {
+    return std::nullopt;
+  }
   return Range{end.substr(0, colon + 1), *first, *last};
-}
-
-bool has_dash(std::string_view end) {
-  const auto colon = end.rfind(':');
-  return colon != std::string_view::npos && end.find('-', colon) != std::string_view::npos;
 }
 
 }  // namespace
@@ -44,17 +46,13 @@ Result<std::vector<std::pair<std::string, std::string>>> links_between_ends(cons
                                                                             const std::string& to) {
   const auto a = range_of(from);
   const auto b = range_of(to);
-  const bool unread = (has_dash(from) && !a) || (has_dash(to) && !b);
-  // The last channel bounds the first too, so that no difference overflows.
-  const auto wrong = [](const std::optional<Range>& range) {
-    return range && (range->last >= most_channels || range->first > range->last);
-  };
-  if (unread || wrong(a) || wrong(b)) {
+  if (!a || !b) {
     return fail(ErrorKind::usage,
-                fmt::format("expected channels such as 8-11, from 0 to {}", most_channels - 1));
+                fmt::format("{} is no end of a link: expected a chip and a channel such as L:8, or "
+                            "channels such as L:8-11, from 0 to {}",
+                            a ? to : from, most_channels - 1));
   }
-  if (!a && !b) return {{{from, to}}};
-  if (!a || !b || a->size() != b->size()) {
+  if (a->size() != b->size()) {
     return fail(ErrorKind::usage, "expected as many channels at both ends of a link");
   }
   std::vector<std::pair<std::string, std::string>> links;

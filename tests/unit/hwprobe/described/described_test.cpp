@@ -95,6 +95,14 @@ TEST_F(Described, TableShowsVerdictsWithReasons) {
                                "      -> let it cool down and check the air flow\n"));
 }
 
+TEST_F(Described, ASerialNumberIsThatOfOneBoard) {
+  const auto report = look_at_described(write("h.yaml",
+                                              "boards:\n  - serial: \"00000000000000aa\"\n"
+                                              "  - serial: \"00000000000000AA\"\n"));
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message(), HasSubstr("boards[1].serial: there is a board"));
+}
+
 TEST_F(Described, ACableThatIsDownIsNamedWithItsConnector) {
   const auto report = look_at_described(write("h.yaml", R"(boards:
   - serial: "00000000000000aa"

@@ -21,8 +21,18 @@ TEST(LinkRanges, AreLinksOfTheirChannelsInOrder) {
 }
 
 TEST(LinkRanges, EndsWithoutARangeStayAsTheyAre) {
-  for (const char* end : {"R:0", "R", "", "a-b/R:0"}) {
+  for (const char* end : {"R:0", "R:15", "a-b/R:0"}) {
     EXPECT_THAT(*links_between_ends("L:8", end), ElementsAre(Pair("L:8", end)));
+  }
+}
+
+TEST(LinkRanges, WhatIsNoEndIsRefused) {
+  for (const char* end :
+       {"", "R", "R:", ":0", "R:16", "X:0", "R:x", "R:1 ", "/R:0", "b/:0", "b/c"}) {
+    const auto links = links_between_ends("L:8", end);
+    ASSERT_FALSE(links) << end;
+    EXPECT_THAT(links.error().what, testing::StartsWith(std::string(end) + " is no end of a link"));
+    EXPECT_FALSE(links_between_ends(end, "L:8")) << end;
   }
 }
 
