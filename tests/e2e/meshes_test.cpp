@@ -229,14 +229,14 @@ TEST_F(Meshes, ABoardThatComesBackIsUsedAgainAndNothingIsLost) {
   EXPECT_EQ(loss_after("375"), undisturbed);
 }
 
-// One fault is enough for quarantine, and whose it was only the look afterwards shows.
+// Two faults are enough for quarantine, and whose this one was only the look afterwards shows.
 TEST_F(Meshes, WhenABoardDiesTheOthersGoOnAndAreNotBlamed) {
   std::filesystem::copy(SOURCE_FOLDER "/examples/hosts/t3k.yaml", path("t3k.yaml"));
   write("host.yaml",
         "like: t3k.yaml\nboards:\n  - serial: \"0100014511728a4c\"\n    simulate: "
         "{ethernet_loss: {attempt: 1, after_steps: 150}}\n");
   const pid_t daemon =
-      start_daemon(example("t3k", {"training_config.steps=200", "quarantine.faults=1",
+      start_daemon(example("t3k", {"training_config.steps=200", "quarantine.faults=2",
                                    "device_config.host=" + path("host.yaml").string()}));
   wait_until([&] { return !attempts("t3k").empty() && attempts("t3k").back().last_step > 0; });
   write("dead.yaml",
