@@ -44,6 +44,9 @@ json::object plan_json(const LaunchOrder& order) {
   plan["boards"] = std::move(boards);
   plan["mesh"] = json::object{{"shape", {order.place->mesh.rows, order.place->mesh.columns}},
                               {"chips", json::value_from(order.place->chips)}};
+  if (order.full_mesh) {
+    plan["mesh"].as_object()["full"] = {order.full_mesh->rows, order.full_mesh->columns};
+  }
   return plan;
 }
 

@@ -28,6 +28,7 @@ struct LaunchOrder {
   std::optional<int> oom_score_adj = worker_oom_score();
   std::vector<const hwprobe::Board*> more_boards = {};  // of a program that runs on several
   std::optional<MeshPlace> place = {};                  // which chips of them, in which order
+  std::optional<config::Mesh> full_mesh = {};           // where `place` is a smaller one
 };
 
 // Takes the leases of program and boards (but for those that are given: held already), makes the

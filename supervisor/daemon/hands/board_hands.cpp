@@ -48,6 +48,7 @@ void BoardHands::add_to(LaunchOrder& what, const core::Launch& order) const {
     if (const hwprobe::Board* found = board(serial)) what.more_boards.push_back(found);
   }
   what.place = place_;
+  if (place_ && place_->mesh != c_.program.mesh) what.full_mesh = c_.program.mesh;
 }
 
 // ---- looks ----

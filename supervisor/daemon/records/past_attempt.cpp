@@ -10,10 +10,20 @@
 #include "common/wire/journal.hpp"
 #include "common/wire/launch.hpp"
 #include "supervisor/daemon/attempt/journal_events.hpp"
+#include "supervisor/daemon/boards/smaller_mesh.hpp"
 #include "supervisor/process/containment/attempt_facts.hpp"
 
 namespace trainward::daemon {
 namespace {
+
+// [2, 4]; nothing for what is no such list.
+std::optional<config::Mesh> mesh_at(const json::object& object, std::string_view key) {
+  const json::value* shape = object.if_contains(key);
+  if (shape == nullptr) return std::nullopt;
+  const auto sides = json::try_value_to<std::vector<std::int64_t>>(*shape);
+  if (!sides || sides->size() != 2) return std::nullopt;
+  return config::Mesh{sides->at(0), sides->at(1)};
+}
 
 void read_plan(PastAttempt& past) {
   auto plan = parse_json(past.plan, "plan");
@@ -28,6 +38,13 @@ void read_plan(PastAttempt& past) {
     }
   } else if (auto board = get_object(plan->get_object(), "board")) {
     add(**board);
+  }
+  if (auto mesh = get_object(plan->get_object(), "mesh")) {
+    if (const auto shape = mesh_at(**mesh, "shape")) {
+      past.mesh = name_of(*shape);
+      past.chips = shape->rows * shape->columns;
+    }
+    if (const auto full = mesh_at(**mesh, "full")) past.full_mesh = name_of(*full);
   }
   // Told to the worker beside the plan, and not part of it.
   for (const char* key : {"board", "boards", "mesh"}) plan->get_object().erase(key);

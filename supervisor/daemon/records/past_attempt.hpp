@@ -18,6 +18,9 @@ struct PastAttempt {
   std::string boot_id;  // that start; empty: not known
   std::string nonce;
   std::vector<std::string> boards;  // serials; empty: it ran without one, or nobody knows
+  std::string mesh;                 // "2x4"; empty: none, or nobody knows
+  std::string full_mesh;            // the one that was too large for the host; empty: it was whole
+  std::int64_t chips = 0;           // of `mesh`
   std::string resume_from;          // checkpoint, as the worker was told; empty: none
   std::int64_t resume_step = 0;
   std::string plan;    // JSON, as it was recorded

@@ -153,6 +153,13 @@ core::ProbeFinished Replay::boards() const {
     found.boards.push_back(std::move(board));
   }
   found.set = core::BoardSet{std::move(serials), ""};
+  found.set->mesh.shape = past_->mesh;
+  if (past_->full_mesh.empty()) return found;
+  const std::string why = "the full one did not fit when the attempt began";
+  found.smaller = core::SmallerSet{std::exchange(found.set->serials, {}),
+                                   {past_->mesh, past_->full_mesh, why, past_->chips},
+                                   "a step takes longer"};
+  found.set->refusal = why;
   return found;
 }
 

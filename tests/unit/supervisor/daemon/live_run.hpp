@@ -113,6 +113,8 @@ class LiveRun final : private session::Hands, private session::Shim {
   }  // the attempt that has one; 0: none
   StoreDatabase& database() { return database_; }
 
+  core::ProbeFinished offer{{{"A", "OK", true, ""}}, ""};  // what each look finds
+  json::object mesh;                                       // as launch files have it; empty: none
   std::function<void()> recorded;  // called after each record of a journal, when it is committed
 
  private:
@@ -134,7 +136,7 @@ class LiveRun final : private session::Hands, private session::Shim {
     clock_.soon([this, event = std::move(event)] { session_.handle(event); });
   }
 
-  void probe() override { answer(core::ProbeFinished{{{"A", "OK", true, ""}}, ""}); }
+  void probe() override { answer(offer); }
   void repair(const core::Repair& order) override { answer(core::Repaired{order.repair}); }
   void select(const core::SelectCheckpoint& /*order*/) override {
     if (worker_ > 0) return answer(core::NotReady{"the lease is held"});
@@ -157,6 +159,7 @@ class LiveRun final : private session::Hands, private session::Shim {
     spec.environment[env::resume_from] = order.resume_from;
     json::object plan = core::to_json(order.plan);
     if (!order.board.empty()) plan["board"] = json::object{{"serial", order.board}};
+    if (!mesh.empty()) plan["mesh"] = mesh;
     spec.environment[env::plan] = json::serialize(plan);
     const auto folder = paths_.attempt(program_.name, order.attempt);
     EXPECT_TRUE(std::filesystem::create_directories(folder)) << folder << " was somebody's already";

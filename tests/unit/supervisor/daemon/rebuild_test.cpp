@@ -170,6 +170,29 @@ TEST_F(RebuildTest, WhatWasRecordedIsRecordedAgain) {
 }
 
 // What an attempt lost is decided by the first step of the next, now as it was then.
+TEST_F(RebuildTest, ARunOnASmallerMeshIsKnownToBe) {
+  store::Store before = open("before.db");
+  LiveRun run(before, paths_, program_);
+  run.offer.set = core::BoardSet{{}, "board B is ARC_DEAD"};
+  run.offer.smaller = core::SmallerSet{{"A"}, {"1x2", "2x2", "board B is ARC_DEAD", 2}, "slower"};
+  run.mesh = {{"shape", {1, 2}}, {"chips", {"A/L", "A/R"}}, {"full", {2, 2}}};
+  run.start();
+  begin(run, 0);
+  finish(run, 1);
+  run.save(1);
+  run.pass(1'000);
+  run.end(R"("code":0)");
+  store::Store after = open("after.db");
+  rebuild_into(after);
+  EXPECT_EQ(after.history_json("run").value().at(0).at("mesh").as_string(), "1x2 of 2x2");
+  EXPECT_EQ(text_of(after.history_json("run").value()),
+            text_of(before.history_json("run").value()));
+  const auto state =
+      core::state_from_json(parse_json(after.program("run").value()->core_state, "state").value());
+  ASSERT_TRUE(state && state->boards.smaller);
+  EXPECT_EQ(state->boards.smaller->chips, 2);
+}
+
 TEST_F(RebuildTest, AProgramThatFindsItsOwnPlaceIsBookedTheSame) {
   program_.command = {{{foreign::Template::parse("train", {}).value()}}};
   store::Store before = open("before.db");
