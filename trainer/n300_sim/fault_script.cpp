@@ -4,12 +4,14 @@
 #include <string>
 
 #include "common/base/json/strict_object.hpp"
+#include "common/base/number_in.hpp"
 
 namespace trainward::n300 {
 namespace {
 
 constexpr std::int64_t any_count = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t longest_ms = 3'600'000;  // an hour for one operation
+constexpr std::int64_t bits_of_a_chip = (std::int64_t{12} << 30) * 8;
 
 // An object of two keys, the attempt and one other number.
 Status read_pair(StrictObject& outer, std::string_view key, const std::string& where,
@@ -48,15 +50,26 @@ Status read_attempt(StrictObject& outer, std::string_view key, const std::string
   return {};
 }
 
-Status read_slow_chip(StrictObject& outer, const std::string& where,
+// A board has chips L and R, and where no plan names them and there are more, 0, 1, 2, …
+void read_chip(StrictObject& keys, std::int64_t chips, std::string& chip) {
+  keys.text("chip", chip);
+  if (!keys.has("chip")) return keys.complain("chip", "is missing", "L, R, or a number");
+  const auto number = number_in<std::int64_t>(chip);
+  const bool by_number =
+      chips > 2 && number && *number >= 0 && *number < chips && std::to_string(*number) == chip;
+  if (chip == "L" || (chip == "R" && chips > 1) || by_number) return;
+  keys.complain("chip", fmt::format("is {}, and the board has no such chip", chip),
+                chips > 1 ? "L, R, or with `chips` above 2 a number from 0" : "its only chip is L");
+}
+
+Status read_slow_chip(StrictObject& outer, const std::string& where, std::int64_t chips,
                       std::optional<SlowChip>& slow) {
   const json::object* object = outer.object("slow_chip");
   if (object == nullptr) return {};
   SlowChip read;
   StrictObject keys(*object, where + ".slow_chip");
-  keys.text("chip", read.chip);
+  read_chip(keys, chips, read.chip);
   keys.real("factor", read.factor, {.min = 1, .max = 1000});
-  if (read.chip.empty()) keys.complain("chip", "is missing", "which chip of the board, such as R");
   if (auto ok = keys.finish(); !ok) return ok;
   slow = read;
   return {};
@@ -75,17 +88,17 @@ Status read_link(StrictObject& outer, const std::string& where, std::optional<Li
   return {};
 }
 
-Status read_flip(StrictObject& outer, const std::string& where, std::optional<Flip>& flip) {
+Status read_flip(StrictObject& outer, const std::string& where, std::int64_t chips,
+                 std::optional<Flip>& flip) {
   const json::object* object = outer.object("flip");
   if (object == nullptr) return {};
   Flip read;
   StrictObject keys(*object, where + ".flip");
   keys.whole("attempt", read.moment.attempt, {1, any_count});
   keys.whole("after_steps", read.moment.after_steps, {0, any_count});
-  keys.text("chip", read.chip);
-  keys.whole("bit", read.bit, {0, any_count});
+  read_chip(keys, chips, read.chip);
+  keys.whole("bit", read.bit, {0, bits_of_a_chip - 1});
   if (!keys.has("attempt")) keys.complain("attempt", "is missing", "which attempt it is to strike");
-  if (read.chip.empty()) keys.complain("chip", "is missing", "which chip of the board, such as R");
   if (auto ok = keys.finish(); !ok) return ok;
   flip = read;
   return {};
@@ -122,9 +135,10 @@ Result<FaultScript> read_fault_script(const json::object& from, std::string_view
   if (auto ok = read_moment(keys, "ethernet_loss", name, script.ethernet_loss); !ok) {
     return propagate(ok);
   }
-  if (auto ok = read_slow_chip(keys, name, script.slow_chip); !ok) return propagate(ok);
+  if (auto ok = read_slow_chip(keys, name, script.chips, script.slow_chip); !ok)
+    return propagate(ok);
   if (auto ok = read_link(keys, name, script.link); !ok) return propagate(ok);
-  if (auto ok = read_flip(keys, name, script.flip); !ok) return propagate(ok);
+  if (auto ok = read_flip(keys, name, script.chips, script.flip); !ok) return propagate(ok);
   std::optional<std::pair<std::int64_t, std::int64_t>> slow;
   if (auto ok = read_pair(keys, "slow_compile", name, "ms_per_op", 0, longest_ms, slow); !ok) {
     return propagate(ok);

@@ -64,6 +64,17 @@ TEST(FaultScript, WhatIsWrongIsNamed) {
             std::string::npos);
   EXPECT_NE(complaint(R"({"slow_chip": {"chip": "R", "factor": 0.5}})"), "");
   EXPECT_NE(complaint(R"({"flip": {"attempt": 1}})").find("SCRIPT.flip.chip"), std::string::npos);
+  const auto names = [](std::string_view text, const std::string& key) {
+    return complaint(text).find(key) != std::string::npos;
+  };
+  EXPECT_TRUE(names(R"({"flip": {"attempt": 1, "chip": "X"}})", "SCRIPT.flip.chip"));
+  EXPECT_TRUE(names(R"({"chips": 1, "slow_chip": {"chip": "R"}})", "SCRIPT.slow_chip.chip"));
+  EXPECT_TRUE(names(R"({"chips": 4, "slow_chip": {"chip": "4"}})", "SCRIPT.slow_chip.chip"));
+  EXPECT_TRUE(names(R"({"chips": 4, "slow_chip": {"chip": "03"}})", "SCRIPT.slow_chip.chip"));
+  EXPECT_EQ(complaint(R"({"chips": 4, "slow_chip": {"chip": "3"}})"), "");
+  EXPECT_TRUE(
+      names(R"({"flip": {"attempt": 1, "chip": "R", "bit": 103079215104}})", "SCRIPT.flip.bit"));
+  EXPECT_TRUE(names(R"({"flip": {"attempt": 1, "chip": "R", "bit": -1}})", "SCRIPT.flip.bit"));
   EXPECT_NE(complaint(R"({"link": {"latency_us": 2}})").find("SCRIPT.link.gb_per_s"),
             std::string::npos);
   EXPECT_NE(complaint(R"({"link": {"gb_per_s": 0}})"), "");
