@@ -90,7 +90,7 @@ std::vector<Result<Placement>> place_all(const Graph& graph, std::span<const Mes
     for (const auto& chips : layout.chips) {
       for (const std::size_t chip : chips) refused.held.insert(terrain.board[chip]);
     }
-    answers[i] = tl::unexpected(refusal(graph, refused, usable, preferences.max_steps));
+    answers[i] = tl::unexpected(refusal(graph, refused, usable, preferences));
   }
   for (std::size_t k = 0; k < accepted.size(); ++k) {
     answers[accepted_at[k]] = to_placement(terrain, accepted[k], std::move(layout.chips[k]));

@@ -50,7 +50,9 @@ struct Placement {
 struct Preferences {
   std::map<std::string, std::int64_t, std::less<>> faults;  // by serial number
   std::set<std::string, std::less<>> taken;                 // boards that other programs hold
-  std::size_t max_steps = 100'000;                          // of one search
+  // Boards that are not `usable` whatever was found, and why: "in quarantine until …".
+  std::map<std::string, std::string, std::less<>> barred;
+  std::size_t max_steps = 100'000;  // of one search
 };
 
 using Usable = std::function<bool(const Graph&, std::size_t chip)>;

@@ -57,8 +57,13 @@ SearchResult nearest(const Graph& graph, const Refused& refused, const Usable& u
 
 class Missing {
  public:
-  Missing(const Graph& graph, const Refused& refused, const Usable& usable)
-      : graph_(graph), refused_(refused), usable_(usable), between_(links_between(graph)) {}
+  Missing(const Graph& graph, const Refused& refused, const Usable& usable,
+          const Preferences& preferences)
+      : graph_(graph),
+        refused_(refused),
+        usable_(usable),
+        barred_(preferences.barred),
+        between_(links_between(graph)) {}
 
   std::vector<std::string> in(const std::vector<std::size_t>& chips) {
     for (const std::size_t chip : chips) look_at(chip);
@@ -78,10 +83,13 @@ class Missing {
     if (!usable_(graph_, chip)) {
       // What is wrong with the whole board is said of the board, once.
       const GraphChip& node = graph_.chips[chip];
-      const bool whole = !usable(graph_.boards[node.board].verdict);
-      say(whole ? name_bad(node.board)
-                : fmt::format("chip {} is {}", graph_.name(chip),
-                              healthy(graph_, chip) ? "not to be used" : to_string(node.verdict)));
+      const GraphBoard& board = graph_.boards[node.board];
+      const auto barred = barred_.find(board.serial);
+      say(!usable(board.verdict) ? name_bad(node.board)
+          : barred != barred_.end()
+              ? fmt::format("board {} is {}", board.serial, barred->second)
+              : fmt::format("chip {} is {}", graph_.name(chip),
+                            healthy(graph_, chip) ? "not to be used" : to_string(node.verdict)));
       only_held_ = false;
     } else if (refused_.held.contains(graph_.chips[chip].board)) {
       say(fmt::format("board {} is in use", graph_.boards[graph_.chips[chip].board].serial));
@@ -127,6 +135,7 @@ class Missing {
   const Graph& graph_;
   const Refused& refused_;
   const Usable& usable_;
+  const std::map<std::string, std::string, std::less<>>& barred_;
   std::vector<std::vector<Between>> between_;
   std::vector<std::string> words_;
   bool only_held_ = true;
@@ -135,7 +144,7 @@ class Missing {
 }  // namespace
 
 Error refusal(const Graph& graph, const Refused& refused, const Usable& usable,
-              std::size_t max_steps) {
+              const Preferences& preferences) {
   const std::string mesh = fmt::format("a mesh of {}", to_string(refused.shape));
   if (graph.chips.size() < refused.shape.chips()) {
     return {ErrorKind::permanent,
@@ -143,12 +152,12 @@ Error refusal(const Graph& graph, const Refused& refused, const Usable& usable,
                         graph.chips.size()),
             "mesh_shape", "ask for a smaller mesh"};
   }
-  const SearchResult wish = nearest(graph, refused, usable, max_steps);
+  const SearchResult wish = nearest(graph, refused, usable, preferences.max_steps);
   if (!wish.best) {
     return {ErrorKind::permanent, fmt::format("the search for {} gave up", mesh), "mesh_shape",
             "ask for a smaller mesh"};
   }
-  Missing missing(graph, refused, usable);
+  Missing missing(graph, refused, usable, preferences);
   const std::vector<std::string> words = missing.in(wish.best->chips.front());
   if (words.empty()) {
     // The first search ended early, or the requests before this one could not be moved for it.

@@ -18,6 +18,6 @@ struct Refused {
 };
 
 Error refusal(const Graph& graph, const Refused& refused, const Usable& usable,
-              std::size_t max_steps);
+              const Preferences& preferences);
 
 }  // namespace trainward::hwprobe

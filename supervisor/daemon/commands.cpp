@@ -8,6 +8,7 @@
 #include "supervisor/daemon/boards/board_probe.hpp"
 #include "supervisor/daemon/daemon_parts.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
+#include "supervisor/decide/core/state.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -237,6 +238,27 @@ Result<json::value> Daemon::shutdown(const std::string& by) {
   });
   return json::object{{"result", "shutting down: workers save and exit"},
                       {"within_ms", longest_stop_ms() + stop_margin_ms}};
+}
+
+// Each program reads the record at its next look, those that wait for a board as well.
+Result<json::value> Daemon::release_board(const std::string& serial, const std::string& by) {
+  auto known = parts_->store.board_record(serial);
+  if (!known) return propagate(known);
+  const auto value = parse_json(*known, "record of board " + serial);
+  const core::BoardRecord record =
+      value ? core::board_record_from_json(*value) : core::BoardRecord{};
+  if (!core::quarantined(record, now().wall)) {
+    return fail(ErrorKind::usage, "is not in quarantine", serial,
+                "trainwardctl boards shows those that are");
+  }
+  const std::string none = json::serialize(core::to_json(core::BoardRecord{}));
+  if (auto ok = parts_->store.put_board_record(serial, none, now().wall.ms); !ok) {
+    return propagate(ok);
+  }
+  note_request("", fmt::format("board {} is let out of quarantine", serial), by);
+  return json::object{
+      {"serial", serial},
+      {"message", fmt::format("board {} may be used again, from the next look on", serial)}};
 }
 
 void Daemon::probe(const api::ProbeRequest& request, Answer answer) {

@@ -105,6 +105,7 @@ class Daemon final : public api::Control {
   Result<json::value> reload(const std::string& by) override;
   void upgrade(const std::string& by, Answer answer) override;
   Result<json::value> shutdown(const std::string& by) override;
+  Result<json::value> release_board(const std::string& serial, const std::string& by) override;
   void probe(const api::ProbeRequest& request, Answer answer) override;
   std::string trouble(const std::string& program) const override;
   Result<json::value> rehearse(const std::string& program, api::Verb verb) const override;

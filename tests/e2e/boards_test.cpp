@@ -89,6 +89,31 @@ TEST_F(Boards, WhatIsInUseIsWaitedForAndCostsNoAttempt) {
   EXPECT_THAT(attempts("two"), SizeIs(1));
 }
 
+TEST_F(Boards, AQuarantineIsShownWithItsCauseAndEndedByHand) {
+  write("host.yaml", "boards:\n" + healthy_board("{}"));
+  write("run.yaml",
+        "programs:\n" + program_text("run",
+                                     "[ -e again ] && exit 0\ntouch again\n"
+                                     "echo 'failed to initialize FW' >&2\nexit 1\n",
+                                     "    quarantine: {faults: 1}\n    board: {host: host.yaml, "
+                                     "mesh_shape: [1, 2]}\n"));
+  const std::string serial = "010001451170c0c4";
+  const pid_t daemon = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return daemon_log().find("no place to run") != std::string::npos; });
+  EXPECT_THAT(daemon_log(), HasSubstr("board " + serial + " is in quarantine until 20"));
+  const std::string shown = ctl({"boards"}).out;
+  EXPECT_THAT(shown, AllOf(HasSubstr("QUARANTINE"), HasSubstr("device_lost"))) << shown;
+  EXPECT_NE(ctl({"boards", "--release"}).code, 0);
+  const Output released = ctl({"boards", serial, "--release"});
+  EXPECT_EQ(released.out, "board " + serial + " may be used again, from the next look on\n")
+      << released.err;
+  EXPECT_EQ(end_of(daemon), 0) << daemon_log();
+  EXPECT_THAT(attempts(), SizeIs(2));
+  EXPECT_THAT(ctl({"boards"}).out, Not(HasSubstr("QUARANTINE")));
+  EXPECT_THAT(ctl({"events"}).out, HasSubstr("board " + serial + " is let out of quarantine"));
+  EXPECT_NE(ctl({"boards", serial, "--release"}).code, 0) << "nobody is there to ask";
+}
+
 TEST_F(Boards, AMissingLinkIsNamedAndComesToBeUsed) {
   write("host.yaml", four_boards(false));
   write("run.yaml",

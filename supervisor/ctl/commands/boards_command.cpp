@@ -4,6 +4,7 @@
 #include "supervisor/ctl/output/output_rows.hpp"
 #include "supervisor/ctl/output/output_words.hpp"
 #include "supervisor/ctl/output/table.hpp"
+#include "supervisor/decide/view/board_view.hpp"
 #include "supervisor/record/store/store.hpp"
 
 namespace trainward::ctl {
@@ -12,6 +13,7 @@ namespace {
 struct BoardsRequest {
   std::string serial;  // empty: all of them
   int limit = 100;     // samples
+  bool release = false;
 };
 
 std::string measured_text(const json::object& row, std::string_view key, std::string_view unit) {
@@ -64,15 +66,15 @@ std::string format_boards(const json::array& rows, std::int64_t now_ms, const St
   for (const json::value& value : rows) {
     if (!value.is_object()) continue;
     const json::object& row = value.get_object();
-    const std::string verdict = string_or(row, "verdict", "-");
+    views::BoardStanding standing = views::standing_of(row, now_ms);
     const std::int64_t sampled = int_or(row, "sampled_ms", 0);
     std::vector<Cell> cells{string_or(row, "serial", "-"), or_dash(string_or(row, "type", "")),
                             or_dash(string_or(row, "bus_id", "")),
-                            Cell(verdict, colour_of(verdict)),
+                            Cell(standing.verdict, colour_of(standing.verdict)),
                             age(now_ms - int_or(row, "at_ms", now_ms))};
     add_measured(row, cells);
     cells.emplace_back(sampled > 0 ? age(now_ms - sampled) : "-");
-    cells.emplace_back(string_or(row, "reason", ""));
+    cells.emplace_back(std::move(standing.reason));
     table.add(std::move(cells));
   }
   return table.text(style);
@@ -109,7 +111,16 @@ int show_samples(const Context& context, const BoardsRequest& request) {
                     });
 }
 
+int release(const Context& context, const BoardsRequest& request) {
+  const std::string target = fmt::format("/v1/boards/{}/release", percent_encoded(request.serial));
+  const auto released = as_object(call(context, Method::post, target));
+  return print_document(context, released, [](const json::object& answer) {
+    return clean(string_or(answer, "message", "")) + "\n";
+  });
+}
+
 int show_boards(const Context& context, const BoardsRequest& request) {
+  if (request.release) return release(context, request);
   if (!request.serial.empty()) return show_samples(context, request);
   const auto rows =
       as_array(ask(context, "/v1/boards", [](const store::Store& store) -> Result<json::value> {
@@ -128,7 +139,10 @@ void add_boards(Cli& cli) {
   const Verb verb = cli.verb("boards", "boards on record, and what they measured");
   verb.option("SERIAL", request.serial, "the samples of this one");
   verb.option("-n,--lines", request.limit, "how many samples (100)").range(1, 10000);
-  cli.on(verb, request, show_boards);
+  verb.flag("--release", request.release, "end its quarantine, and forget its faults");
+  cli.on(verb, request, show_boards, [&request] {
+    return request.release && request.serial.empty() ? "--release takes the serial of a board" : "";
+  });
 }
 
 }  // namespace trainward::ctl

@@ -9,6 +9,7 @@
 #include "supervisor/ctl/top/silence.hpp"
 #include "supervisor/decide/core/shown.hpp"
 #include "supervisor/decide/view/attempt_view.hpp"
+#include "supervisor/decide/view/board_view.hpp"
 #include "supervisor/decide/view/sentence.hpp"
 #include "supervisor/decide/view/view_rows.hpp"
 #include "supervisor/decide/view/words.hpp"
@@ -124,8 +125,9 @@ Board board_of(const json::object& row, std::int64_t now_ms) {
   Board board;
   board.serial = string_or(row, "serial", "-");
   board.type = string_or(row, "type", "");
-  board.verdict = string_or(row, "verdict", "-");
-  board.reason = board.verdict == "OK" ? "" : string_or(row, "reason", "");
+  views::BoardStanding standing = views::standing_of(row, now_ms);
+  board.verdict = std::move(standing.verdict);
+  board.reason = board.verdict == "OK" ? "" : std::move(standing.reason);
   board.look = look_of(views::tone_of(board.verdict));
   board.celsius = optional_number(row, "temperature_c");
   board.celsius_limit = number_or(row, "limit_c", board.celsius_limit);

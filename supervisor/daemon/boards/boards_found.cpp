@@ -62,7 +62,12 @@ BoardPasts pasts_of(const core::ProbeFinished& event, WallTime now) {
   BoardPasts pasts;
   for (const core::BoardFound& board : event.boards) {
     BoardPast& past = pasts[board.serial];
-    past.barred = core::quarantined(board.record, now);
+    // The time of its end and not what is left: the same words as long as it lasts.
+    if (core::quarantined(board.record, now)) {
+      past.barred =
+          fmt::format("in quarantine until {}: {}", iso8601(board.record.quarantined_until_wall_ms),
+                      board.record.reason);
+    }
     past.taken = board.in_use;
     past.stains = core::stains(board.record);
   }

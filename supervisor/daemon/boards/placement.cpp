@@ -83,6 +83,7 @@ Result<MeshPlace> place_mesh(const hwprobe::Report& report, const MeshWish& wish
   hwprobe::Preferences preferences;
   for (const auto& [serial, past] : boards) {
     preferences.faults[serial] = past.stains;
+    if (!past.barred.empty()) preferences.barred[serial] = past.barred;
     if (past.taken && !past.ours) preferences.taken.insert(serial);
   }
   for (const hwprobe::GraphBoard& board : graph.boards) {
@@ -92,7 +93,7 @@ Result<MeshPlace> place_mesh(const hwprobe::Report& report, const MeshWish& wish
   }
   const hwprobe::Usable usable = [&](const Graph& of, std::size_t chip) {
     const auto past = boards.find(of.boards[of.chips[chip].board].serial);
-    return could_run(of, chip) && (past == boards.end() || !past->second.barred);
+    return could_run(of, chip) && (past == boards.end() || past->second.barred.empty());
   };
   std::vector<hwprobe::MeshShape> requests{shape_of(wish.mesh)};
   for (const config::Mesh& other : wish.others) {

@@ -22,7 +22,7 @@
 namespace trainward::daemon {
 
 struct BoardPast {
-  bool barred = false;      // in quarantine
+  std::string barred;       // "in quarantine until …"; empty: it is not
   bool taken = false;       // another program works on it
   std::int64_t stains = 0;  // of two boards the one with fewer is preferred
   bool ours = false;        // used by this program itself, so it counts as free

@@ -63,9 +63,13 @@ Result<json::array> Store::boards_json() const {
       "',') > 0) as attempts, "
       "s.at_ms as sampled_ms, s.program, s.attempt, s.temperature_c, s.limit_c, s.power_w, "
       "s.voltage_v, s.current_a, s.clock_mhz, s.heartbeat, s.aer_correctable, s.aer_nonfatal, "
-      "s.aer_fatal "
+      "s.aer_fatal, "
+      "coalesce(json_extract(r.record, '$.quarantined_until_wall_ms'), 0) as quarantined_until_ms, "
+      "coalesce(json_extract(r.record, '$.reason'), '') as fault "
       "from boards b left join board_samples s on s.serial = b.serial and s.at_ms = "
-      "(select max(n.at_ms) from board_samples n where n.serial = b.serial) order by b.serial");
+      "(select max(n.at_ms) from board_samples n where n.serial = b.serial) "
+      "left join board_records r on r.serial = b.serial and json_valid(r.record) "
+      "order by b.serial");
 }
 
 Result<json::array> Store::board_samples_json(const std::string& serial, std::int64_t after_ms,

@@ -76,6 +76,9 @@ void add_commands(Table& table) {
   table.post("/v1/shutdown", {}, [&control](const Asked& asked, const Respond& respond) {
     respond(response_of(control.shutdown(asked.by().name), 400));
   });
+  table.post("/v1/boards/*/release", {}, [&control](const Asked& asked, const Respond& respond) {
+    respond(response_of(control.release_board(asked.name(), asked.by().name), 404));
+  });
   table.post("/v1/probe",
              {{.name = "deep", .words = {"0", "1"}}, {.name = "record", .words = {"0", "1"}}},
              [&control](const Asked& asked, const Respond& respond) {

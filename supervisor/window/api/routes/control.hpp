@@ -70,6 +70,9 @@ class Control {
   // runs and accepts the configuration.
   virtual void upgrade(const std::string& by, Answer answer) = 0;
   virtual Result<json::value> shutdown(const std::string& by) = 0;
+  // {"serial", "message"}: a board's faults and its quarantine are forgotten, for all programs.
+  // Kind usage for one that is not in quarantine.
+  virtual Result<json::value> release_board(const std::string& serial, const std::string& by) = 0;
   virtual void probe(const ProbeRequest& request, Answer answer) = 0;
 
   // {"program", "would", "last_step", "kept_step", "steps_at_risk", "message"}: what the command

@@ -7,6 +7,7 @@
 #include "hwprobe/draw/drawing.hpp"
 #include "hwprobe/report/report.hpp"
 #include "supervisor/decide/view/attempt_view.hpp"
+#include "supervisor/decide/view/board_view.hpp"
 #include "supervisor/decide/view/device_view.hpp"
 #include "supervisor/decide/view/view_rows.hpp"
 #include "supervisor/decide/view/words.hpp"
@@ -120,7 +121,8 @@ Html boards_section(const Documents& documents) {
   views::for_each_row(documents.boards, [&](const json::object& row) {
     if (shown++ >= most_boards) return;
     const std::string serial = string_or(row, "serial", "-");
-    const std::string verdict = cut(string_or(row, "verdict", "-"), 40);
+    const views::BoardStanding standing = views::standing_of(row, documents.view.now_ms);
+    const std::string verdict = cut(standing.verdict, 40);
     std::string heat = measured(row, "temperature_c", "°C");
     if (const auto limit = get_number(row, "limit_c"); limit && heat != "-") {
       heat += fmt::format(" of {:.0f}", *limit);
@@ -130,7 +132,7 @@ Html boards_section(const Documents& documents) {
                sparkline(views::list_in(documents.samples, serial), serial),
                cut(views::or_dash(string_or(row, "type", "")), 40),
                mono(cut(views::or_dash(string_or(row, "bus_id", "")), 40)),
-               moment(int_or(row, "at_ms", 0)), cut(string_or(row, "reason", ""), 300)});
+               moment(int_or(row, "at_ms", 0)), cut(standing.reason, 300)});
   });
   if (table.empty()) {
     const Html none = element(

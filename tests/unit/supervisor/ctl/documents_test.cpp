@@ -6,6 +6,7 @@
 namespace trainward::ctl {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -434,6 +435,20 @@ TEST_F(FormatBoards, ShowWhatWasMeasuredAndADashForWhatWasNot) {
   EXPECT_THAT(told, HasSubstr("10 s ago"));
   EXPECT_THAT(told, Not(HasSubstr("\x1b")));
   EXPECT_THAT(boards(rows, Style{true, 0}), HasSubstr("\x1b[31m"));
+}
+
+TEST_F(FormatBoards, AQuarantineIsShownWithItsEndAndItsCauseAsLongAsItLasts) {
+  const auto rows = parsed(R"j([
+    {"serial":"A","verdict":"OK","reason":"","quarantined_until_ms":1763676800000,
+     "fault":"hang: no step for 90 s"},
+    {"serial":"B","verdict":"ARC_DEAD","reason":"no heartbeat","fault":"hang",
+     "quarantined_until_ms":1763676800000},
+    {"serial":"C","verdict":"OK","reason":"","fault":"hang","quarantined_until_ms":1763674999999}])j");
+  const std::string told = boards(rows);
+  EXPECT_THAT(told, HasSubstr("for 30 min 00 s: hang: no step for 90 s\n"));
+  EXPECT_THAT(told, HasSubstr("for 30 min 00 s: hang; ARC_DEAD: no heartbeat\n"));
+  EXPECT_THAT(told, ContainsRegex("A .*QUARANTINE"));
+  EXPECT_THAT(told, ContainsRegex("C .* OK "));
 }
 
 TEST_F(FormatBoards, SamplesNameTheAttempt) {

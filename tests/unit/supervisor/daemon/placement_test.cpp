@@ -67,18 +67,19 @@ TEST(PlaceMesh, BoardsAreInTheOrderOfTheirFirstChips) {
 }
 
 TEST(PlaceMesh, ACleanerBoardIsPreferredAndOneInQuarantineNotUsed) {
-  BoardPasts pasts{{"a", {false, false, 2}}, {"d", {false, false, 1}}};
+  BoardPasts pasts{{"a", {"", false, 2}}, {"d", {"", false, 1}}};
   EXPECT_THAT(place_mesh(row_of_four(), {{2, 2}, {}}, pasts)->boards, ElementsAre("b", "c"));
-  pasts["b"].barred = true;
+  pasts["b"].barred = "in quarantine";
   EXPECT_THAT(place_mesh(row_of_four(), {{2, 2}, {}}, pasts)->boards, ElementsAre("c", "d"));
-  pasts["d"].barred = true;
+  pasts["d"].barred = "in quarantine";
   const auto none = place_mesh(row_of_four(), {{2, 2}, {}}, pasts);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, ErrorKind::permanent);
+  EXPECT_THAT(none.error().what, HasSubstr("board b is in quarantine"));
 }
 
 TEST(PlaceMesh, RoomIsLeftForThoseThatWait) {
-  const BoardPasts pasts{{"a", {false, false, 2}}, {"d", {false, false, 1}}};
+  const BoardPasts pasts{{"a", {"", false, 2}}, {"d", {"", false, 1}}};
   const auto place = place_mesh(row_of_four(), {{2, 2}, {{2, 2}}}, pasts);
   EXPECT_THAT(place->boards, ElementsAre("a", "b")) << "the middle would leave no pair";
   EXPECT_TRUE(place_mesh(row_of_four(), {{2, 4}, {{2, 2}}}, pasts)) << "not at one's own expense";
@@ -100,7 +101,7 @@ TEST(PlaceMesh, WhatIsMissingIsNamed) {
 
 TEST(PlaceMesh, WhatOthersHoldIsWaitedFor) {
   Report report = row_of_four();
-  const BoardPasts pasts{{"a", {false, true, 0}}, {"b", {false, true, 0}}};
+  const BoardPasts pasts{{"a", {"", true, 0}}, {"b", {"", true, 0}}};
   report.boards[2].verdict = Verdict::busy;
   const auto refused = place_mesh(report, {{2, 2}, {}}, pasts);
   ASSERT_FALSE(refused);
@@ -110,7 +111,7 @@ TEST(PlaceMesh, WhatOthersHoldIsWaitedFor) {
 
 TEST(PlaceMesh, OnesOwnBoardsCountAsFree) {
   Report report = row_of_four();
-  BoardPasts pasts{{"a", {false, true, 0, true}}, {"b", {false, true, 0, true}}};
+  BoardPasts pasts{{"a", {"", true, 0, true}}, {"b", {"", true, 0, true}}};
   report.boards[0].verdict = Verdict::busy;
   EXPECT_TRUE(place_mesh(report, {{2, 4}, {}}, pasts));
   pasts["b"].ours = false;
@@ -147,12 +148,12 @@ TEST(PlaceMesh, NobodyGetsWhatIsBarredTakenOrBroken) {
     std::set<std::string> bad;
     for (hwprobe::Board& board : report.boards) {
       BoardPast& past = pasts[board.serial];
-      past.barred = random() % 6 == 0;
+      past.barred = random() % 6 == 0 ? "in quarantine" : "";
       past.taken = random() % 6 == 0;
       past.stains = static_cast<std::int64_t>(random() % 3);
       if (random() % 6 == 0) board.verdict = static_cast<Verdict>(random() % 15);
       const bool usable = hwprobe::usable(board.verdict);
-      if (past.barred || past.taken || !usable) bad.insert(board.serial);
+      if (!past.barred.empty() || past.taken || !usable) bad.insert(board.serial);
     }
     const config::Mesh mesh{1 + static_cast<std::int64_t>(random() % 2),
                             1 + static_cast<std::int64_t>(random() % 4)};

@@ -69,6 +69,19 @@ TEST_F(BoardSamples, TheNewestStandsBesideTheBoardAndTheHottestInTheReport) {
   EXPECT_EQ(must(store.board_bus_id("ff")), "");
 }
 
+TEST_F(BoardSamples, AQuarantineStandsBesideTheBoard) {
+  Store store = open();
+  fill(store);
+  must(store.put_board_record("0000000000000001",
+                              R"({"quarantined_until_wall_ms":17,"reason":"hang: silent"})", 1));
+  const auto boards = must(store.boards_json());
+  EXPECT_EQ(boards[0].at("quarantined_until_ms").as_int64(), 17);
+  EXPECT_EQ(boards[0].at("fault").as_string(), "hang: silent");
+  EXPECT_EQ(boards[1].at("quarantined_until_ms").as_int64(), 0);
+  must(store.put_board_record("0000000000000001", "{damaged", 1));
+  EXPECT_EQ(must(store.boards_json())[0].at("fault").as_string(), "");
+}
+
 TEST_F(BoardSamples, AgeThinsThemAndTheHottestOfAnIntervalStays) {
   Store store = open();
   const std::int64_t now = epoch_ms / day_ms * day_ms + 500 * day_ms;

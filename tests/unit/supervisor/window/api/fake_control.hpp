@@ -74,6 +74,11 @@ class FakeControl final : public Control {
     askers.push_back(by);
     return note("shutdown");
   }
+  Result<json::value> release_board(const std::string& serial, const std::string& by) override {
+    askers.push_back(by);
+    if (serial == "nope") return fail(ErrorKind::usage, "is not in quarantine", serial, "hint");
+    return note("release " + serial);
+  }
   void probe(const ProbeRequest& request, Answer answer) override {
     answer(note(std::string("probe") + (request.deep ? " deep" : "") +
                 (request.recorded ? "" : " unrecorded")));

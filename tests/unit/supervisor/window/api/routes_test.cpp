@@ -99,6 +99,9 @@ TEST_F(RoutesOfAProgram, BoardsAndTheirSamples) {
   EXPECT_EQ(ask("GET", "/v1/boards/nope/samples").status, 404);
   EXPECT_EQ(ask("GET", "/v1/boards/01/nothing").status, 404);
   EXPECT_EQ(ask("GET", "/v1/boards/01").status, 404);
+  EXPECT_EQ(ask("POST", "/v1/boards/01/release").status, 200);
+  EXPECT_EQ(control_.asked.back(), "release 01");
+  EXPECT_EQ(ask("POST", "/v1/boards/nope/release").status, 404);
 }
 
 TEST_F(RoutesOfAProgram, WhatDoesNotExistIs404AndChangesNothing) {
