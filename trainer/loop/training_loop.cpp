@@ -165,6 +165,16 @@ bool TrainingLoop::owes_samples() const {
 // At the model as it is now, where it is time: from outside, by its loss, and by what it says.
 Status TrainingLoop::look() {
   among_best_ = false;
+  const bool looks = owes_evaluation() || owes_samples();
+  if (!looks || ports_.devices == nullptr) return look_now();
+  auto window = ports_.devices->before_break(progress_.step);
+  if (!window) return propagate(window);
+  if (*window) ports_.reporter.devices(**window);
+  if (auto ok = look_now(); !ok) return ok;
+  return ports_.devices->after_break(std::chrono::steady_clock::now());
+}
+
+Status TrainingLoop::look_now() {
   if (owes_evaluation() && !ports_.requests.stop_requested()) {
     ports_.reporter.phase("evaluate");
     auto ok = evaluate();

@@ -135,6 +135,7 @@ class TrainingLoop {
     double input_wait_ms = 0;
   };
   [[nodiscard]] StepFigures figures_of(const StepResult& result, StepTimes took) const;
+  Status look_now();
   Status tell_devices(std::int64_t tokens, std::chrono::nanoseconds input_wait);
   void tell_not_a_number(const StepResult& result);
   Result<Ending> train();

@@ -25,15 +25,32 @@ Result<std::optional<DeviceWindow>> DeviceMeter::after(const Step& step) {
   tokens_ += step.tokens;
   input_wait_ += step.input_wait;
   if (steps_ < least_steps || step.at - *began_ < least_time) return std::nullopt;
+  began_ = step.at;
+  return close(step.number);
+}
+
+Result<std::optional<DeviceWindow>> DeviceMeter::close(std::int64_t step) {
   auto uses = model_.take_use();
   if (!uses) return propagate(uses);
-  auto window = window_of(step.number, *uses);
+  auto window = window_of(step, *uses);
   steps_ = 0;
   tokens_ = 0;
   input_wait_ = {};
-  began_ = step.at;
   if (window.devices.empty()) return std::nullopt;
   return window;
+}
+
+Result<std::optional<DeviceWindow>> DeviceMeter::before_break(std::int64_t newest_step) {
+  if (steps_ == 0) return std::nullopt;
+  return close(newest_step);
+}
+
+Status DeviceMeter::after_break(std::chrono::steady_clock::time_point at) {
+  if (!began_) return {};
+  began_ = at;
+  auto meanwhile = model_.take_use();
+  if (!meanwhile) return propagate(meanwhile);
+  return {};
 }
 
 DeviceWindow DeviceMeter::window_of(std::int64_t step, const std::vector<PartUse>& uses) const {

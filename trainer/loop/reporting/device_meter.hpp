@@ -28,7 +28,13 @@ class DeviceMeter {
   // After each step. A window of at least ten steps and a tenth of a second, when one is full.
   Result<std::optional<DeviceWindow>> after(const Step& step);
 
+  // Around what is no step, such as an evaluation: the window ends before it, whatever its length,
+  // and what is done meanwhile counts for none.
+  Result<std::optional<DeviceWindow>> before_break(std::int64_t newest_step);
+  Status after_break(std::chrono::steady_clock::time_point at);
+
  private:
+  Result<std::optional<DeviceWindow>> close(std::int64_t step);
   [[nodiscard]] DeviceWindow window_of(std::int64_t step, const std::vector<PartUse>& uses) const;
 
   std::vector<std::string> names_;

@@ -48,6 +48,22 @@ TEST_F(DeviceMeterTest, AWindowIsTheMeanOfItsSteps) {
   EXPECT_EQ(right.memory, std::nullopt);
 }
 
+TEST_F(DeviceMeterTest, WhatIsDoneInABreakIsOfNoStep) {
+  step(milliseconds(20));
+  EXPECT_FALSE(meter_.before_break(1).value()) << "no step is in it";
+  record_.use = {{1.0, milliseconds(30), milliseconds(1), {}}};
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(step(milliseconds(20)));
+  const auto cut_short = meter_.before_break(number_).value();
+  ASSERT_TRUE(cut_short);
+  EXPECT_EQ(cut_short->steps, 3);
+  EXPECT_EQ(cut_short->step, 4);
+  EXPECT_EQ(cut_short->devices.at(0).figures.compute_ms, 10.0);
+  const int asked = record_.use_asked;
+  EXPECT_TRUE(meter_.after_break(at_ + milliseconds(500)));
+  EXPECT_EQ(record_.use_asked, asked + 1) << "and left out";
+  EXPECT_FALSE(step(milliseconds(600))) << "a window begins after the break";
+}
+
 TEST_F(DeviceMeterTest, FastStepsShareAWindow) {
   record_.use = {{1.0, milliseconds(1), milliseconds(1), {}}};
   int windows = 0;

@@ -32,6 +32,7 @@ struct FakeRecord {
   // Of each copy after so many steps; else two that are alike.
   std::map<std::int64_t, std::vector<std::uint64_t>> checksums;
   std::vector<PartUse> use;  // whenever it is asked
+  int use_asked = 0;         // times
 };
 
 class FakeTrainable final : public Trainable {
@@ -72,7 +73,10 @@ class FakeTrainable final : public Trainable {
     record_.restored.push_back(steps_done);
     return {};
   }
-  Result<std::vector<PartUse>> take_use() override { return record_.use; }
+  Result<std::vector<PartUse>> take_use() override {
+    ++record_.use_asked;
+    return record_.use;
+  }
   Result<std::vector<std::uint64_t>> checksums() override {
     const auto at = record_.checksums.find(steps_done_);
     return at == record_.checksums.end() ? std::vector<std::uint64_t>{1, 1} : at->second;
