@@ -139,7 +139,8 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   return events;
 }
 
-std::optional<std::string> out_of_range(const JournalRecord& record) {
+std::optional<std::string> out_of_range(const JournalRecord& record,
+                                        const std::vector<core::Event>& events) {
   constexpr auto counts = std::to_array<std::pair<std::string_view, std::int64_t>>(
       {{"STEP", max_step},
        {"RESUMED_STEP", max_step},
@@ -168,7 +169,10 @@ std::optional<std::string> out_of_range(const JournalRecord& record) {
     if (auto text = says(key, max_measure)) return text;
   }
   const bool devices = find(message, "DEVICES") || find(message, "DEVICES_STEP");
-  if (devices && !told_devices(message)) {
+  const auto told = [](const core::Event& event) {
+    return std::holds_alternative<core::DevicesTold>(event);
+  };
+  if (devices && std::ranges::none_of(events, told)) {
     return fmt::format("DEVICES and DEVICES_STEP are not 1 to {} names in {} bytes, and a step",
                        max_devices, max_value_bytes);
   }

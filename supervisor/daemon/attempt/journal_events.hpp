@@ -18,9 +18,10 @@ namespace trainward::daemon {
 std::vector<core::Event> message_events(const JournalRecord& message,
                                         const std::filesystem::path& checkpoints);
 
-// Of such a datagram: the first number beyond what can be, "STEP=4000000000000000000 is beyond
-// 1000000000000"; nothing when all are in order.
-std::optional<std::string> out_of_range(const JournalRecord& message);
+// Of such a datagram, which became `events`: the first number beyond what can be,
+// "STEP=4000000000000000000 is beyond 1000000000000"; nothing when all are in order.
+std::optional<std::string> out_of_range(const JournalRecord& message,
+                                        const std::vector<core::Event>& events);
 
 // What a model said, of a worker's datagram that tells of it; likewise a sign of life.
 std::optional<WorkerSample> sample(const JournalRecord& message);

@@ -156,8 +156,9 @@ void JournalFile::take_message(const JournalRecord& record, session::JournalPiec
   // Of a journal that was recreated: what was read in the old one counts once.
   const bool again = bool_or(record.fields, "again", false);
   if (again && int_or(record.fields, "at", 0) < std::max(read_to_, counted_to_)) return;
+  std::vector<core::Event> events = message_events(record, checkpoints_);
   if (!told_range_) {
-    if (const auto what = out_of_range(record)) {
+    if (const auto what = out_of_range(record, events)) {
       told_range_ = true;
       spdlog::warn("{}: attempt {} says {}: such numbers are left out", program_, attempt_, *what);
     }
@@ -168,7 +169,7 @@ void JournalFile::take_message(const JournalRecord& record, session::JournalPiec
                  compiled->dropped);
   }
   auto said = sample(record);
-  for (auto& event : message_events(record, checkpoints_)) {
+  for (core::Event& event : events) {
     piece.said.push_back({std::move(event), record.at, std::exchange(compiled, std::nullopt),
                           std::exchange(said, std::nullopt)});
   }

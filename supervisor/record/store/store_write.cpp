@@ -89,28 +89,42 @@ Status Store::add_sample(const std::string& program, const SampleRow& row) {
       program, program, samples_kept);
 }
 
+// Sums count each step once, whatever windows overlap, and are those of one device.
 Status Store::add_devices(const std::string& program, const std::vector<DeviceRow>& rows) {
   static const std::string sql = [] {
+    const std::string fresh = "max(min(excluded.steps, excluded.step - devices.step), 0)";
     std::string text = insert_sql<DeviceRow>("insert into", "devices", {"program"});
     text += " on conflict (program, attempt, device) do update set ";
     bool first = true;
     boost::mp11::mp_for_each<Members<DeviceRow>>([&](auto member) {
       const std::string_view name = member.name;
       if (name == "attempt" || name == "device") return;
-      const bool sum = name == "steps" || name.starts_with("total_");
-      text += fmt::format("{}{} = {}excluded.{}", first ? "" : ", ", name,
-                          sum ? fmt::format("{} + ", name) : "", name);
+      std::string value = fmt::format("excluded.{}", name);
+      if (name == "steps" || name.starts_with("total_")) {
+        const std::string more =
+            name == "steps" ? fresh : fmt::format("excluded.{} * {} / excluded.steps", name, fresh);
+        value = fmt::format(
+            "case when devices.name = excluded.name then devices.{} + {} else excluded.{} end",
+            name, more, name);
+      } else if (name == "step") {
+        value = "max(excluded.step, devices.step)";
+      }
+      text += fmt::format("{}{} = {}", first ? "" : ", ", name, value);
       first = false;
     });
     return text;
   }();
+  if (rows.empty()) return {};
   Connection& db = *impl_->connection;
   for (const DeviceRow& row : rows) {
     if (auto added = write_row(db, sql, row, program); !added) return added;
   }
-  if (rows.empty()) return {};
+  const std::int64_t attempt = rows.front().attempt;
+  auto gone = db.run("delete from devices where program = ? and attempt = ? and device >= ?",
+                     program, attempt, std::ssize(rows));
+  if (!gone) return gone;
   return db.run("delete from devices where program = ? and attempt <= ?", program,
-                rows.front().attempt - attempts_with_devices);
+                attempt - attempts_with_devices);
 }
 
 Status Store::add_compiled(const std::string& program, const CompiledRow& row) {

@@ -101,10 +101,14 @@ TEST(DeviceFigures, NamesAreOnesOwn) {
 }
 
 TEST(DeviceFigures, WhatDoesNotFitIsAWarning) {
+  const auto warning = [](const DeviceWindow& window) {
+    const JournalRecord record = journalled(message_of(window));
+    return out_of_range(record, message_events(record, "/c")).value_or("");
+  };
   DeviceWindow window = all_told();
-  EXPECT_EQ(out_of_range(journalled(message_of(window))), std::nullopt);
+  EXPECT_EQ(warning(window), "");
   window.devices.assign(max_devices, {std::string(60, 'x'), {}});
-  EXPECT_THAT(out_of_range(journalled(message_of(window))).value_or(""), HasSubstr("DEVICES"));
+  EXPECT_THAT(warning(window), HasSubstr("DEVICES"));
 }
 
 TEST(DeviceFigures, ALossThatIsNoNumberIsNotToldAsOne) {
@@ -135,8 +139,9 @@ class Kept : public testing::Test {
   void add(std::int64_t attempt, const DeviceWindow& window) {
     std::vector<store::DeviceRow> rows;
     for (const ToldDevice& told : window.devices) {
+      const auto steps = static_cast<double>(window.steps);
       rows.push_back({told.figures, attempt, std::ssize(rows), told.name, window.step, window.steps,
-                      600, 300, 100, 2'000});
+                      60 * steps, 30 * steps, 10 * steps, 2'000});
     }
     ASSERT_TRUE(store_.add_devices("a", rows));
   }
@@ -165,6 +170,30 @@ TEST_F(Kept, TheNewestFiguresAndTheSumsOfTheAttempt) {
   EXPECT_THAT(devices(), SizeIs(2)) << "of the newest that told";
   add(2, {5, 5, {{"b", {}}}});
   EXPECT_THAT(devices(), SizeIs(1));
+}
+
+TEST_F(Kept, WindowsThatOverlapCountEachStepOnce) {
+  const auto steps = [&] { return int_or(devices().at(0).as_object(), "steps", 0); };
+  add(1, all_told(10));
+  add(1, all_told(15));
+  EXPECT_EQ(steps(), 15);
+  add(1, all_told(15));
+  add(1, all_told(12));
+  EXPECT_EQ(steps(), 15) << "again";
+  EXPECT_EQ(int_or(devices().at(0).as_object(), "step", 0), 15);
+  ASSERT_TRUE(store_.add_devices("a", {{{}, 1, 0, "a/L", 20, 10, 1'000, 0, 0, 2'000}}));
+  EXPECT_EQ(steps(), 20);
+  EXPECT_DOUBLE_EQ(number_or(devices().at(0).as_object(), "compute_share", 0), 1'400.0 / 2'000)
+      << "half of that window is new";
+}
+
+TEST_F(Kept, DevicesThatAreGoneAreNotShownAndAnotherOneBeginsAnew) {
+  add(1, all_told(10));
+  add(1, {20, 10, {{"b", {}}}});
+  const json::array rows = devices();
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(string_or(rows[0].as_object(), "name", ""), "b");
+  EXPECT_EQ(int_or(rows[0].as_object(), "steps", 0), 10);
 }
 
 TEST_F(Kept, OfSoManyAttempts) {

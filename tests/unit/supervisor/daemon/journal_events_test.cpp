@@ -84,7 +84,8 @@ TEST(JournalEvents, AStepSaysHowWellItUsedWhatItRanOn) {
       R"({"STEP":"7","MFU":"41","COMMUNICATION":"-0.1","DEVICE_MEMORY":"9e9",)"
       R"("DEVICE_MEMORY_LIMIT":"-1"})";
   EXPECT_EQ(only<core::StepDone>(message(wrong)).figures, StepFigures{});
-  EXPECT_EQ(out_of_range(record("message", R"({"fields":)" + wrong + "}")), "MFU=41 is beyond 1");
+  EXPECT_EQ(out_of_range(record("message", R"({"fields":)" + wrong + "}"), {}),
+            "MFU=41 is beyond 1");
 }
 
 // One stray datagram must not stay in the records of a run for ever.
@@ -105,7 +106,7 @@ TEST(JournalEvents, NumbersBeyondWhatCanBeAreLeftOutAndNamed) {
   EXPECT_EQ(saved.write_ms, 0);
 
   const auto said = [](const std::string& fields) {
-    return out_of_range(record("message", R"({"fields":)" + fields + "}")).value_or("");
+    return out_of_range(record("message", R"({"fields":)" + fields + "}"), {}).value_or("");
   };
   EXPECT_EQ(said(R"({"STEP":"4000000000000000000"})"),
             "STEP=4000000000000000000 is beyond 1000000000000");

@@ -90,7 +90,7 @@ TEST(StepFigures, BeyondItsBoundsEachIsLeftOutAndNamed) {
     } else {
       EXPECT_EQ(seen, std::nullopt) << figure.name;
     }
-    EXPECT_THAT(out_of_range(record).value_or(""), HasSubstr("is beyond")) << figure.name;
+    EXPECT_THAT(out_of_range(record, {}).value_or(""), HasSubstr("is beyond")) << figure.name;
   }
 }
 
