@@ -109,9 +109,11 @@ core::BoardSet whole_mesh(const hwprobe::Report& report, const BoardsWish& wish,
     for (const hwprobe::Board& board : report.boards) found.push_back(board.serial);
     const std::string lost = lost_boards(wish.known, found);
     if (!lost.empty()) refusal += "; " + lost;
-    return {{}, std::move(refusal)};
+    core::BoardSet refused{{}, std::move(refusal)};
+    if (may_shrink) refused.unlinked = boards_without_links(report, pasts);
+    return refused;
   }
-  const core::KnownMesh mesh{name_of(place->mesh), place->links};
+  const core::KnownMesh mesh{name_of(place->mesh), place->pairs, place->links};
   LostLinks lost = lost_links(wish.known, mesh);
   if (lost.too_many) {
     may_shrink = true;
@@ -123,19 +125,26 @@ core::BoardSet whole_mesh(const hwprobe::Report& report, const BoardsWish& wish,
   return set;
 }
 
-std::optional<core::SmallerSet> smaller_mesh(const hwprobe::Report& report, const BoardsWish& wish,
-                                             const BoardPasts& pasts, const Paths& paths,
-                                             const std::string& why, BoardsFound& out) {
+void offer_smaller(const hwprobe::Report& report, const BoardsWish& wish, const BoardPasts& pasts,
+                   const Paths& paths, BoardsFound& out) {
+  core::BoardSet& whole = *out.event.set;
   for (const config::Mesh& mesh : wish.smaller) {
+    if (chips_of(mesh) <= wish.has_chips) return;
+    if (chips_of(mesh) < wish.min_chips) {
+      if (!place_mesh(report, {mesh, wish.mesh.others}, pasts)) continue;
+      whole.refusal += fmt::format("; one of {} would fit, and board.min_chips is {}",
+                                   name_of(mesh), wish.min_chips);
+      return;
+    }
     auto place = take_place(report, wish, mesh, pasts, paths, out.leases);
     if (!place) continue;
-    core::SmallerSet set{place->boards,
-                         {name_of(mesh), name_of(wish.mesh.mesh), why, mesh.rows * mesh.columns},
+    out.event.smaller =
+        core::SmallerSet{place->boards,
+                         {name_of(mesh), name_of(wish.mesh.mesh), whole.refusal, chips_of(mesh)},
                          cost_of(mesh, wish.mesh.mesh)};
     out.place = std::move(*place);
-    return set;
+    return;
   }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -158,9 +167,7 @@ BoardsFound boards_found(const Result<hwprobe::Report>& report,
   for (const std::string& serial : wish->ours) pasts[serial].ours = true;
   bool may_shrink = false;
   out.event.set = whole_mesh(trusted, *wish, pasts, paths, out, may_shrink);
-  if (may_shrink && wish->ours.empty()) {
-    out.event.smaller = smaller_mesh(trusted, *wish, pasts, paths, out.event.set->refusal, out);
-  }
+  if (may_shrink) offer_smaller(trusted, *wish, pasts, paths, out);
   return out;
 }
 

@@ -28,7 +28,9 @@ using Leases = std::map<std::string, Fd>;  // by serial number
 
 struct BoardsWish {
   MeshWish mesh;
-  std::vector<config::Mesh> smaller;  // what else will do, the best first
+  std::vector<config::Mesh> smaller;  // what else could do its steps, the best first
+  std::int64_t min_chips = 1;         // what has fewer will not do
+  std::int64_t has_chips = 0;         // on less than the whole: only more than these are offered
   core::KnownMesh known;              // what the mesh once had
   // Boards that the program works on: it is asked what it could have, and nothing is leased.
   std::set<std::string> ours;

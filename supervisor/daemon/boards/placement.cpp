@@ -52,19 +52,24 @@ bool are_neighbours(const hwprobe::Placement& placement, std::size_t a, std::siz
   return second == first + columns || (second == first + 1 && second % columns != 0);
 }
 
-std::vector<std::string> names_of_links(const Graph& graph, const hwprobe::Placement& placement) {
-  std::vector<std::string> names;
+// Links between the same two chips share a name: "a/L:6,7 (QSFP 1) to b/L:6,7 (QSFP 1)".
+void add_links(const Graph& graph, const hwprobe::Placement& placement, MeshPlace& place) {
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<hwprobe::GraphLink>> pairs;
   for (const hwprobe::GraphLink& link : graph.links) {
     if (link.state == hwprobe::LinkState::down) continue;
     if (!are_neighbours(placement, link.from, link.to)) continue;
-    names.push_back(hwprobe::name_with_connectors(graph, std::span(&link, 1)));
+    pairs[{link.from, link.to}].push_back(link);
+    ++place.links;
   }
-  return names;
+  for (const auto& [chips, links] : pairs) {
+    place.pairs.push_back(hwprobe::name_with_connectors(graph, links));
+  }
 }
 
 MeshPlace to_place(const Graph& graph, const config::Mesh& mesh,
                    const hwprobe::Placement& placement) {
-  MeshPlace place{mesh, {}, {}, names_of_links(graph, placement)};
+  MeshPlace place{mesh, {}, {}, {}};
+  add_links(graph, placement, place);
   for (const std::size_t chip : placement.chips) {
     place.chips.push_back(graph.name(chip));
     const std::string& serial = graph.boards[graph.chips[chip].board].serial;
@@ -76,6 +81,24 @@ MeshPlace to_place(const Graph& graph, const config::Mesh& mesh,
 }
 
 }  // namespace
+
+std::vector<std::string> boards_without_links(const hwprobe::Report& report,
+                                              const BoardPasts& boards) {
+  const Graph graph = hwprobe::make_graph(report);
+  const auto free = [&](const hwprobe::GraphBoard& board) {
+    const auto past = boards.find(board.serial);
+    return hwprobe::usable(board.verdict) &&
+           (past == boards.end() || (past->second.barred.empty() && !past->second.taken));
+  };
+  std::set<std::string> unlinked;
+  for (const hwprobe::GraphLink& link : graph.links) {
+    const hwprobe::GraphBoard& from = graph.boards[graph.chips[link.from].board];
+    const hwprobe::GraphBoard& to = graph.boards[graph.chips[link.to].board];
+    if (link.state != hwprobe::LinkState::down || from.serial == to.serial) continue;
+    if (free(from) && free(to)) unlinked.insert({from.serial, to.serial});
+  }
+  return {unlinked.begin(), unlinked.end()};
+}
 
 Result<MeshPlace> place_mesh(const hwprobe::Report& report, const MeshWish& wish,
                              const BoardPasts& boards) {

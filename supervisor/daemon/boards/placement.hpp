@@ -38,8 +38,13 @@ struct MeshPlace {
   config::Mesh mesh;
   std::vector<std::string> chips;
   std::vector<std::string> boards;  // serial numbers
-  std::vector<std::string> links;   // between neighbours, each by name, with its connectors
+  std::vector<std::string> pairs;   // neighbours, by the names and connectors of their links
+  std::int64_t links = 0;           // between all of them
 };
+
+// Boards that work and that nobody uses, where links between two of them are down: sorted.
+std::vector<std::string> boards_without_links(const hwprobe::Report& report,
+                                              const BoardPasts& boards);
 
 Result<MeshPlace> place_mesh(const hwprobe::Report& report, const MeshWish& wish,
                              const BoardPasts& boards);

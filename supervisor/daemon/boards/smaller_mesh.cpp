@@ -11,8 +11,6 @@
 namespace trainward::daemon {
 namespace {
 
-std::int64_t chips_of(const config::Mesh& mesh) { return mesh.rows * mesh.columns; }
-
 // Two chips are one already.
 bool has_ring(const config::Mesh& mesh) {
   if (chips_of(mesh) <= 2) return true;
@@ -21,18 +19,19 @@ bool has_ring(const config::Mesh& mesh) {
 
 }  // namespace
 
-std::vector<config::Mesh> smaller_meshes(const config::Mesh& full, const StepWork& work,
-                                         std::int64_t min_chips) {
+std::int64_t chips_of(const config::Mesh& mesh) { return mesh.rows * mesh.columns; }
+
+std::vector<config::Mesh> smaller_meshes(const config::Mesh& full, const StepWork& work) {
   std::vector<config::Mesh> meshes;
   if (work.divided) {
-    for (std::int64_t rows = full.rows - 1; rows * full.columns >= min_chips && rows > 0; --rows) {
+    for (std::int64_t rows = full.rows - 1; rows > 0; --rows) {
       if (settings::can_share(work.batch, work.accumulation, rows)) {
         meshes.push_back({rows, full.columns});
       }
     }
     return meshes;
   }
-  for (std::int64_t chips = min_chips; chips < chips_of(full); ++chips) {
+  for (std::int64_t chips = 1; chips < chips_of(full); ++chips) {
     if (!settings::can_share(work.batch, work.accumulation, chips)) continue;
     for (std::int64_t rows = 1; rows * rows <= chips; ++rows) {
       if (chips % rows != 0) continue;

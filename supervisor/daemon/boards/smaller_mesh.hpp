@@ -16,12 +16,12 @@ struct StepWork {
   bool divided = false;           // its weights, over the columns of the mesh (enable_tp)
 };
 
-// With fewer chips than `full`, at least `min_chips` of them, and only where they can share a
-// step's sequences, as rows do where the columns divide the weights: these stay as many. The
-// largest first; of equals those with a ring (docs/scaling.md), then those nearest to a square.
-// They lie as `full` does.
-std::vector<config::Mesh> smaller_meshes(const config::Mesh& full, const StepWork& work,
-                                         std::int64_t min_chips);
+std::int64_t chips_of(const config::Mesh& mesh);
+
+// With fewer chips than `full`, and only where they can share a step's sequences, as rows do where
+// the columns divide the weights: these stay as many. The largest first; of equals those with a
+// ring (docs/scaling.md), then those nearest to a square. They lie as `full` does.
+std::vector<config::Mesh> smaller_meshes(const config::Mesh& full, const StepWork& work);
 
 // "2x4"
 std::string name_of(const config::Mesh& mesh);

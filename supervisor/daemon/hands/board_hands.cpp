@@ -61,7 +61,7 @@ ProbeOrder BoardHands::probe_order() const {
 }
 
 void BoardHands::probe() {
-  if (core::has_worker(c_.session->state().stage)) return look_for_the_whole_mesh();
+  if (core::has_worker(c_.session->state().stage)) return look_for_a_larger_mesh();
   probe_.reset();  // the answer to a look at a mesh in use is no answer now
   leases_.clear();
   place_.reset();
@@ -79,10 +79,12 @@ std::optional<BoardsWish> BoardHands::wish() const {
   const core::State& state = c_.session->state();
   BoardsWish wish{{*c_.program.mesh, c_.services.mesh_wishes.of_others(c_.name())},
                   {},
+                  c_.program.min_chips,
+                  0,
                   state.boards.known_mesh,
                   {}};
   if (const auto work = step_work(c_.program)) {
-    wish.smaller = smaller_meshes(*c_.program.mesh, *work, c_.program.min_chips);
+    wish.smaller = smaller_meshes(*c_.program.mesh, *work);
   }
   return wish;
 }
@@ -100,12 +102,14 @@ void BoardHands::probe_now() {
 }
 
 // While a worker runs: what is known of its own boards stays, and nothing is taken.
-void BoardHands::look_for_the_whole_mesh() {
+void BoardHands::look_for_a_larger_mesh() {
   probe_ = probe_boards(
       c_.services.loop, c_.services.paths, probe_order(), c_.services.store,
       [this](const Result<hwprobe::Report>& report) {
         std::optional<BoardsWish> asked = wish();
-        for (const std::string& serial : core::serials_of(c_.session->state().boards)) {
+        const core::Boards& boards = c_.session->state().boards;
+        if (asked && boards.smaller) asked->has_chips = boards.smaller->chips;
+        for (const std::string& serial : core::serials_of(boards)) {
           if (asked) asked->ours.insert(serial);
         }
         c_.handle(

@@ -36,7 +36,7 @@ class BoardHands {
 
  private:
   void probe_now();
-  void look_for_the_whole_mesh();
+  void look_for_a_larger_mesh();
   [[nodiscard]] std::optional<BoardsWish> wish() const;
   [[nodiscard]] ProbeOrder probe_order() const;
   void reset(const core::Repair& order);

@@ -49,25 +49,27 @@ BOOST_DESCRIBE_STRUCT(SmallerMesh, (), (shape, full, why, chips))
 // What a mesh had when it was last whole: what is missing later is named by it.
 struct KnownMesh {
   std::string shape;               // "2x4"; empty: none is known
-  std::vector<std::string> links;  // those between neighbours, by name, with their connectors
+  std::vector<std::string> pairs;  // neighbours, by the names of the links between them
+  std::int64_t links = 0;          // in all
   bool proven = false;             // a step was done on it
   friend bool operator==(const KnownMesh&, const KnownMesh&) = default;
 };
-BOOST_DESCRIBE_STRUCT(KnownMesh, (), (shape, links, proven))
+BOOST_DESCRIBE_STRUCT(KnownMesh, (), (shape, pairs, links, proven))
 
-// The way back from a smaller mesh to the full one.
+// The way back from a smaller mesh to a larger one.
 struct Growth {
-  int failures = 0;                      // in a row: the full one was lost again within a day
+  int failures = 0;                      // in a row: the larger one was lost again within a day
   WallTime moved_wall_ms;                // the newest way back; 0: none, or it has failed
+  std::int64_t chips = 0;                // of the mesh it led to; 0: the full one
   std::optional<MonoTime> look_mono_ms;  // when to look for it; none: not while nothing runs
   PlanMemory plan;                       // where the full one stood on its ladder
   friend bool operator==(const Growth&, const Growth&) = default;
 };
-BOOST_DESCRIBE_STRUCT(Growth, (), (failures, moved_wall_ms, look_mono_ms, plan))
+BOOST_DESCRIBE_STRUCT(Growth, (), (failures, moved_wall_ms, chips, look_mono_ms, plan))
 
-// For how long the full mesh is not looked for; doubled by each failure, up to a day.
+// For how long no larger mesh is looked for; doubled by each failure, up to a day.
 [[nodiscard]] std::int64_t pause_ms(const Growth& growth, std::int64_t first_ms);
-// The full mesh does not fit now.
+// The mesh that it led to does not fit now.
 void lose(Growth& growth, WallTime now);
 
 // Of two boards the one with fewer stains is the better one.

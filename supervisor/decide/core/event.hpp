@@ -54,6 +54,8 @@ struct BoardSet {
   std::string refusal;               // what is missing, or who holds it
   KnownMesh mesh = {};               // that it forms
   std::string lacks = {};            // what of the mesh it was once is missing, and not needed
+  // Of a set that is refused: boards that work, and whose links to each other are down.
+  std::vector<std::string> unlinked = {};
   friend bool operator==(const BoardSet&, const BoardSet&) = default;
 };
 // In place of one that is refused, and not merely for what others hold: the largest that there is.

@@ -84,6 +84,7 @@ class Turn {
   void forget_mesh();
   void report_board(const BoardFound& board);
   void wait_for_board(const ProbeFinished& probe);
+  static std::vector<std::vector<std::string>> to_be_reset(const ProbeFinished& probe);
   [[nodiscard]] const BoardFound* cleanest_board(const ProbeFinished& probe) const;
   bool take_boards(const ProbeFinished& probe);
   bool take_set(const ProbeFinished& probe, const std::vector<std::string>& serials);

@@ -137,6 +137,16 @@ std::string Turn::board_names() const {
   return names;
 }
 
+// What a reset may bring back: a broken board by itself, and boards without links all together.
+std::vector<std::vector<std::string>> Turn::to_be_reset(const ProbeFinished& probe) {
+  std::vector<std::vector<std::string>> groups;
+  for (const BoardFound& board : probe.boards) {
+    if (is_broken(board)) groups.push_back({board.serial});
+  }
+  if (probe.set && !probe.set->unlinked.empty()) groups.push_back(probe.set->unlinked);
+  return groups;
+}
+
 // No board is not an attempt: nothing was launched, so no budget is charged but patience is.
 void Turn::wait_for_board(const ProbeFinished& probe) {
   Wait wait{"board", "no board found", "no board found"};
@@ -164,16 +174,17 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   const int looks = ++state_.history.rungs[Cause::no_board];
   // A reset brings back what only hangs. Tried after 1, 2, 4, 8, … looks in vain, one broken board
   // after the other: a dead board must neither be reset for ever nor keep the others from it.
-  std::vector<const BoardFound*> broken;
-  for (const BoardFound& board : probe.boards) {
-    if (is_broken(board)) broken.push_back(&board);
-  }
+  const auto groups = to_be_reset(probe);
   const auto look = static_cast<std::uint32_t>(looks);
-  if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
+  if (policy_.can_reset && std::has_single_bit(look) && !groups.empty()) {
     const auto turn = static_cast<std::size_t>(std::countr_zero(look));
+    const std::vector<std::string>& group = groups.at(turn % groups.size());
     give_number_back();
     drop_boards();
-    state_.boards.board = broken.at(turn % broken.size())->serial;
+    state_.boards.board = group.front();
+    for (std::size_t i = 1; i < group.size(); ++i) {
+      state_.boards.more_boards.push_back({group[i], {}});
+    }
     state_.next.repairs.push_back(Remedy::reset_board);
     note("board", wait.why);
     return next_repair();

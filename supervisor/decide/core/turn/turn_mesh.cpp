@@ -15,6 +15,7 @@ void Turn::take_whole_mesh(const ProbeFinished& probe) {
   if (std::exchange(boards.smaller, {}) && probe.set) {
     note("placement", fmt::format("the full mesh of {} is there again", probe.set->mesh.shape));
     boards.growth.moved_wall_ms = now_.wall;
+    boards.growth.chips = 0;
     state_.next.plan = std::exchange(boards.growth.plan, {});
   }
   if (!probe.set) {
@@ -29,7 +30,8 @@ void Turn::take_whole_mesh(const ProbeFinished& probe) {
   KnownMesh& known = boards.known_mesh;
   if (!known.proven || known.shape != now.shape) {
     known = now;
-  } else if (now.links.size() >= known.links.size()) {
+  } else if (now.links >= known.links) {
+    known.pairs = now.pairs;
     known.links = now.links;
   }
 }
@@ -39,11 +41,13 @@ void Turn::take_whole_mesh(const ProbeFinished& probe) {
 bool Turn::take_smaller(const ProbeFinished& probe) {
   if (!probe.smaller) return false;
   const auto looks = static_cast<std::uint32_t>(state_.history.rungs[Cause::no_board]);
-  const auto broken = std::ranges::count_if(probe.boards, is_broken);
-  if (policy_.can_reset && std::bit_width(looks) < broken) return false;
+  if (policy_.can_reset && std::bit_width(looks) < std::ssize(to_be_reset(probe))) return false;
   if (!take_set(probe, probe.smaller->serials)) return false;
   Boards& boards = state_.boards;
-  lose(boards.growth, now_.wall);
+  // Otherwise it is what the run has moved to.
+  if (boards.growth.chips == 0 || probe.smaller->mesh.chips < boards.growth.chips) {
+    lose(boards.growth, now_.wall);
+  }
   // Another mesh has another ladder; how far the first one had come is kept for the way back.
   if (!boards.smaller) boards.growth.plan = state_.next.plan;
   const SmallerMesh& mesh = probe.smaller->mesh;
@@ -70,14 +74,21 @@ void Turn::look_for_growth_if_due() {
 
 // A look while the attempt runs on a smaller mesh. What cannot be used now is looked for again.
 void Turn::grow_if_possible(const ProbeFinished& probe) {
-  if (!state_.boards.smaller || !probe.error.empty() || !probe.set) return;
-  if (probe.set->serials.empty() || !state_.current.first_step || in_last_step()) return;
-  if (!safe_to_restart()) return;
-  state_.boards.growth.moved_wall_ms = now_.wall;
+  const std::optional<SmallerMesh>& now = state_.boards.smaller;
+  if (!now || !probe.error.empty() || !probe.set) return;
+  const bool whole = !probe.set->serials.empty();
+  const bool larger = probe.smaller && probe.smaller->mesh.chips > now->chips;
+  if (!whole && !larger) return;
+  if (!state_.current.first_step || in_last_step() || !safe_to_restart()) return;
+  Growth& growth = state_.boards.growth;
+  growth.moved_wall_ms = now_.wall;
+  growth.chips = whole ? 0 : probe.smaller->mesh.chips;
   stop_for(Cause::larger_mesh,
-           fmt::format("the full mesh of {} is there again, and the run moves "
-                       "back to it from {}",
-                       state_.boards.smaller->full, state_.boards.smaller->shape));
+           whole ? fmt::format("the full mesh of {} is there again, and the run moves back to it "
+                               "from {}",
+                               now->full, now->shape)
+                 : fmt::format("a mesh of {} fits now, and the run moves to it from {}",
+                               probe.smaller->mesh.shape, now->shape));
 }
 
 // Somebody has looked at the host: what it has now is what it is to have.

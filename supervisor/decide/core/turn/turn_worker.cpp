@@ -50,7 +50,7 @@ void Turn::on(const StepDone& e) {
       return on(Resumed{e.step - 1});
     }
     attempt.first_step = e.step;
-    if (KnownMesh& mesh = state_.boards.known_mesh; !mesh.links.empty() && !state_.boards.smaller) {
+    if (KnownMesh& mesh = state_.boards.known_mesh; mesh.links > 0 && !state_.boards.smaller) {
       mesh.proven = true;
     }
     if (!policy_.told_to_resume) notice_resume(e.step);

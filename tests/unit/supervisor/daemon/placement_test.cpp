@@ -123,7 +123,7 @@ TEST(PlaceMesh, TheLinksBetweenNeighboursAreNamed) {
   report.boards[0].links.push_back({"L:15", "b/L:14", false, 0});
   const auto place = place_mesh(report, {{2, 2}, {}}, {});
   ASSERT_TRUE(place) << place.error().message();
-  EXPECT_THAT(place->links, UnorderedElementsAre(StartsWith("a/L:14 (WARP100 1) to b/L:15"),
+  EXPECT_THAT(place->pairs, UnorderedElementsAre(StartsWith("a/L:14 (WARP100 1) to b/L:15"),
                                                  StartsWith("a/R:6 (WARP100 2) to b/R:7"),
                                                  "a/L:8 to a/R:0 (on-board trace)",
                                                  "b/L:8 to b/R:0 (on-board trace)"));

@@ -15,9 +15,10 @@ using testing::SizeIs;
 
 constexpr std::int64_t a_minute_ms = 60'000;
 
-ProbeFinished whole(std::vector<std::string> links = {"l1", "l2"}) {
+ProbeFinished whole(std::vector<std::string> pairs = {"l1", "l2"}) {
   ProbeFinished probe{{{"A", "OK", true, ""}, {"B", "OK", true, ""}}, ""};
-  probe.set = BoardSet{{"A", "B"}, "", {"2x2", std::move(links)}};
+  const std::int64_t links = std::ssize(pairs);
+  probe.set = BoardSet{{"A", "B"}, "", {"2x2", std::move(pairs), links}};
   return probe;
 }
 
@@ -94,6 +95,32 @@ TEST(SmallerMesh, IsTakenOnlyAfterWhatIsBrokenWasReset) {
   EXPECT_THAT(world.every<Repair>(), SizeIs(1));
 }
 
+// A cable that is down, between boards that work.
+ProbeFinished without_cable() {
+  ProbeFinished probe{{{"A", "OK", true, ""}, {"B", "OK", true, ""}}, ""};
+  const std::string why = "a mesh of 2x2 cannot be placed: the links from A to B are down";
+  probe.set = BoardSet{{}, why};
+  probe.set->unlinked = {"A", "B"};
+  probe.smaller = SmallerSet{{"A"}, {"1x2", "2x2", why, 2}, "slower"};
+  return probe;
+}
+
+TEST(SmallerMesh, IsTakenOnlyAfterBoardsWithoutLinksWereResetTogether) {
+  World world = small_world(true);
+  world.feed(without_cable());
+  ASSERT_THAT(world.newest<Repair>(), SizeIs(1));
+  EXPECT_EQ(world.newest<Repair>()[0].serial, "A");
+  EXPECT_THAT(world.newest<Repair>()[0].more, ElementsAre("B"));
+  world.feed(Repaired{Remedy::reset_board, "", "A OK; B OK"}).feed(without_cable());
+  EXPECT_EQ(world.state.stage, Stage::selecting);
+  EXPECT_THAT(world.every<Repair>(), SizeIs(1));
+  EXPECT_EQ(mesh_words(world.state.boards), "1x2 of 2x2");
+
+  World back = small_world(true);
+  back.feed(without_cable()).feed(Repaired{Remedy::reset_board, "", ""}).feed(whole());
+  EXPECT_EQ(mesh_words(back.state.boards), "2x2");
+}
+
 TEST(SmallerMesh, WithoutProgressTheSameBoardIsNotResetAgain) {
   World world = small_world(true);
   world.feed(without_b()).feed(Repaired{Remedy::reset_board, "exit code 1", ""}).feed(without_b());
@@ -137,6 +164,29 @@ TEST(SmallerMesh, WhileItTrainsTheFullOneIsLookedForAndTheRunMovesBack) {
   EXPECT_EQ(world.state.stage, Stage::probing) << "at once";
   world.feed(whole()).feed(CheckpointSelected{"/c/step", 30, ""});
   EXPECT_THAT(world.newest<Launch>()[0].more_boards, ElementsAre("B"));
+}
+
+ProbeFinished with_three() {
+  ProbeFinished probe = without_b();
+  probe.smaller = SmallerSet{{"A"}, {"1x3", "2x2", "board B is ARC_DEAD", 3}, "slower"};
+  return probe;
+}
+
+TEST(SmallerMesh, ALargerOneBelowTheFullIsMovedToAsWell) {
+  World world = small_world();
+  world.feed(without_b()).attempt_to_training(0).steps(1, 21, 30'000);
+  world.feed(TimerFired{}).feed(with_three(), 100);
+  ASSERT_EQ(world.state.stage, Stage::stopping);
+  EXPECT_THAT(texts(world, "planned"), ElementsAre(HasSubstr("a mesh of 1x3 fits now")));
+  end_after_moving(world, 21);
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::larger_mesh);
+  world.feed(with_three());
+  EXPECT_EQ(mesh_words(world.state.boards), "1x3 of 2x2");
+  EXPECT_EQ(world.state.boards.growth.failures, 0);
+  world.attempt_to_training(21).steps(22, 43, 30'000).feed(TimerFired{}).feed(with_three());
+  EXPECT_EQ(world.state.stage, Stage::training) << "it has that one";
+  end_after_moving(world, 43).feed(without_b());
+  EXPECT_EQ(world.state.boards.growth.failures, 1) << "lost again within a day";
 }
 
 TEST(SmallerMesh, AMoveThatKeptNothingIsChargedToNoBudget) {
@@ -250,7 +300,7 @@ TEST(KnownMesh, IsThatOfTheFirstStartThatDidAStep) {
   ProbeFinished fewer = whole({"l1"});
   fewer.set->lacks = "l2 is missing";
   world.feed(fewer);
-  EXPECT_THAT(world.state.boards.known_mesh.links, ElementsAre("l1", "l2"));
+  EXPECT_THAT(world.state.boards.known_mesh.pairs, ElementsAre("l1", "l2"));
   EXPECT_THAT(texts(world, "placement"), ElementsAre("l2 is missing"));
 }
 
