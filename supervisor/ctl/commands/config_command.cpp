@@ -2,6 +2,7 @@
 #include "common/base/text.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/ctl/base/cli.hpp"
+#include "supervisor/ctl/host_check.hpp"
 #include "supervisor/ctl/model_check.hpp"
 #include "supervisor/ctl/output/output_words.hpp"
 
@@ -79,6 +80,7 @@ int check_config(const Context& context, const ConfigRequest& request) {
   if (loaded) {
     auto bent = config::check_places(*loaded);
     if (bent.empty()) bent = check_models(*loaded);
+    if (bent.empty()) bent = check_hosts(*loaded);
     if (!bent.empty()) loaded = tl::unexpected(std::move(bent));
   }
   const config::Problems none;

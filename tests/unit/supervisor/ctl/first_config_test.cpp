@@ -55,6 +55,24 @@ TEST_F(FirstConfig, InitWritesWhatItFindsAndConfigCheckAccepts) {
   EXPECT_THAT(checked.out, HasSubstr("trainward.yaml: ok, 1 program\n"));
 }
 
+TEST_F(FirstConfig, AMeshThatADescribedHostCannotHoldIsAProblem) {
+  const auto check = [&](const std::string& mesh) {
+    write("run.yaml",
+          "programs:\n  a:\n    command: [x]\n    board: {host: host.yaml, mesh_shape: " + mesh +
+              "}\n");
+    return ctl({"config", "check", "run.yaml"});
+  };
+  write("host.yaml",
+        "boards:\n  - serial: \"00000000000000aa\"\n    chips: [{id: L}, {id: R, "
+        "heartbeat: frozen}]\n    links: [{from: \"L:8\", to: \"R:0\", up: false}]\n");
+  EXPECT_EQ(check("[1, 2]").code, 0) << "what is broken may be mended";
+  const Ran small = check("[2, 2]");
+  EXPECT_EQ(small.code, 1);
+  EXPECT_THAT(small.out, HasSubstr("programs.a: a mesh of 2x2 needs 4 chips, the host has 2"));
+  write("host.yaml", "boards: [{serial: x}]\n");
+  EXPECT_THAT(check("[1, 2]").out, HasSubstr("expected 16 hexadecimal digits"));
+}
+
 // The only script, whatever it is called; one file without a number; a flag that takes no path.
 TEST_F(FirstConfig, InitSeesWhatAPlainScriptSaves) {
   write("hf.py",
