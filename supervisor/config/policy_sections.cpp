@@ -38,9 +38,15 @@ std::optional<Mesh> read_mesh_of_boards(MapReader& map) {
     }
   }
   if (sides.size() == 2 && sides[0] * sides[1] <= most_chips) return Mesh{sides[0], sides[1]};
+  std::string found;
+  for (const yaml::Node& item : list->items) {
+    const bool number = !item.secret && yaml::parse_integer(item.text);
+    found += (found.empty() ? "" : ", ") + (number ? item.text : describe(item));
+  }
+  found = list->kind == yaml::Node::Kind::list ? "[" + found + "]" : describe(*list);
   map.report("mesh_shape", *list,
              fmt::format("expected [rows, columns] of at most {} chips, such as [2, 2]; found {}",
-                         most_chips, describe(*list)));
+                         most_chips, found));
   return std::nullopt;
 }
 

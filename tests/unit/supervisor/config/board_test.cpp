@@ -31,6 +31,18 @@ TEST_F(ConfigBoard, ACommandSaysWhichMeshItNeeds) {
       program("    command: [x]\n    board: {mesh_shape: [2, 2], required: false}\n").mesh);
 }
 
+TEST_F(ConfigBoard, WhatIsNoMeshIsNamedAsItStandsThere) {
+  const auto told = [&](const std::string& mesh) {
+    const auto all =
+        problems("programs:\n  a:\n    command: [x]\n    board: {mesh_shape: " + mesh + "}\n");
+    return all.empty() ? "" : all.front();
+  };
+  EXPECT_THAT(told("[0, 2]"), HasSubstr("at most 32 chips, such as [2, 2]; found [0, 2]"));
+  EXPECT_THAT(told("[64, 1]"), HasSubstr("found [64, 1]"));
+  EXPECT_THAT(told("[2]"), HasSubstr("found [2]"));
+  EXPECT_THAT(told("4"), HasSubstr("found the number 4"));
+}
+
 TEST_F(ConfigBoard, OurWorkerNeedsAsManyChipsAsItDrivesDevices) {
   const std::string two = "    device_config: {mesh_shape: [1, 2], enable_ddp: true, ";
   EXPECT_EQ(program(two + "plugin: sim_n300, host: host.yaml}\n").mesh, (Mesh{1, 2}));
