@@ -30,29 +30,36 @@ json::object to_json(const Dispute& dispute) {
   return object;
 }
 
-std::optional<Dispute> read_dispute(const std::filesystem::path& root) {
+Result<Dispute> parse_dispute(std::string_view bytes) {
+  const auto damaged = [] { return fail(ErrorKind::corrupt, "is damaged", dispute_file); };
+  const auto parsed = parse_json(bytes, dispute_file);
+  if (!parsed || !parsed->is_object()) return damaged();
+  const json::object& object = parsed->get_object();
+  Dispute dispute{int_or(object, "step", 0), int_or(object, "since", 0), {}, {}};
+  const auto names = get_array(object, "names");
+  const auto sums = get_array(object, "checksums");
+  if (!names || !sums || dispute.step < 1) return damaged();
+  for (const json::value& name : **names) {
+    if (name.is_string()) dispute.names.emplace_back(name.get_string());
+  }
+  for (const json::value& sum : **sums) {
+    if (!sum.is_string()) return damaged();
+    const auto value = number_in<std::uint64_t>(std::string_view(sum.get_string()), 16);
+    if (!value) return damaged();
+    dispute.checksums.push_back(*value);
+  }
+  return dispute;
+}
+
+// Nothing without one.
+Result<std::optional<Dispute>> read_dispute(const std::filesystem::path& root) {
   auto folder = Folder::open(root);
   if (!folder) return std::nullopt;
   const auto bytes = folder->read(dispute_file, max_dispute_bytes);
   if (!bytes) return std::nullopt;
-  const auto parsed = parse_json(*bytes, dispute_file);
-  if (!parsed || !parsed->is_object()) return std::nullopt;
-  const json::object& object = parsed->get_object();
-  Dispute dispute{int_or(object, "step", 0), int_or(object, "since", 0), {}, {}};
-  const auto names = get_array(object, "names");
-  if (!names) return std::nullopt;
-  for (const json::value& name : **names) {
-    if (name.is_string()) dispute.names.emplace_back(name.get_string());
-  }
-  const auto sums = get_array(object, "checksums");
-  if (!sums) return std::nullopt;
-  for (const json::value& sum : **sums) {
-    if (!sum.is_string()) return std::nullopt;
-    const auto value = number_in<std::uint64_t>(std::string_view(sum.get_string()), 16);
-    if (!value) return std::nullopt;
-    dispute.checksums.push_back(*value);
-  }
-  return dispute;
+  auto dispute = parse_dispute(*bytes);
+  if (!dispute) return propagate(dispute);
+  return std::move(*dispute);
 }
 
 Status write_dispute(const std::filesystem::path& root, const Dispute& dispute) {
@@ -104,9 +111,14 @@ Replicas::Replicas(Options options, Trainable& model, Reporter& reporter)
     : options_(std::move(options)),
       model_(model),
       reporter_(reporter),
-      dispute_(read_dispute(options_.root)),
       agreed_(options_.step),
       next_(options_.step + 1) {
+  if (auto dispute = read_dispute(options_.root)) {
+    dispute_ = std::move(*dispute);
+  } else {
+    reporter_.corruption("which device was wrong stays open: " + dispute.error().message());
+    forget_dispute(options_.root);
+  }
   // What was disputed is repeated only from a step that is not later.
   if (dispute_ && options_.step >= dispute_->step) {
     forget_dispute(options_.root);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "common/os/clock.hpp"
 #include "fake_trainable.hpp"
 #include "temporary_folder.hpp"
@@ -85,6 +87,16 @@ TEST_F(ReplicasTest, WhatCannotBeJudgedIsSaidOnce) {
   EXPECT_EQ(attempt(0, 10), "");
   EXPECT_THAT(said_, HasSubstr("stays open"));
   EXPECT_FALSE(dispute_kept());
+}
+
+TEST_F(ReplicasTest, ADamagedFileOfChecksumsIsSaidOnceAndIsGone) {
+  for (const char* text : {"{", "{}", R"({"step":6,"names":[],"checksums":["x"]})"}) {
+    std::ofstream(scratch_.path() / "replicas-differ.json") << text;
+    said_.clear();
+    EXPECT_EQ(attempt(0, 10), "");
+    EXPECT_EQ(said_, "which device was wrong stays open: replicas-differ.json: is damaged") << text;
+    EXPECT_FALSE(dispute_kept());
+  }
 }
 
 TEST_F(ReplicasTest, OtherDevicesAreNotBlamed) {
