@@ -102,7 +102,13 @@ void Daemon::command(const std::string& name, api::Verb verb, const std::string&
     }
     if (shown == stopping || (shown == starting && !*timed_out)) return false;
     const bool ok = shown == running || shown == starting || shown == exited;
-    answer(command_answer(name, ok ? "started" : "spawn error", ok, state.reason));
+    // For a board, its checkpoints, or whatever else it needs: nothing has gone wrong in a worker.
+    const bool waits = shown == backoff && state.attempt <= before;
+    answer(command_answer(name,
+                          ok      ? "started"
+                          : waits ? "waiting"
+                                  : "spawn error",
+                          ok, state.reason));
     return true;
   });
 }
