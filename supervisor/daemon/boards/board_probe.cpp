@@ -27,10 +27,12 @@ Result<hwprobe::Report> read_report(Result<ChildResult> result, const std::strin
                                     bool of_command) {
   if (!result) return propagate(result);
   const auto failed = [&] {
+    std::string_view said = result->standard_error;
+    // What complains names itself, and so does the error.
+    if (said.starts_with(name + ": ")) said.remove_prefix(name.size() + 2);
     return fail(ErrorKind::permanent,
-                result->standard_error.empty()
-                    ? fmt::format("gave no report (exit code {})", result->exit_code)
-                    : result->standard_error,
+                said.empty() ? fmt::format("gave no report (exit code {})", result->exit_code)
+                             : std::string(said),
                 name);
   };
   if (of_command && (result->exit_code < 0 || result->exit_code > 3)) return failed();

@@ -27,7 +27,10 @@ std::string one_line(std::string_view text) {
 
 std::string outcome(const Result<ChildResult>& result) {
   if (!result) return "compiling ahead failed: " + result.error().message();
-  if (result->exit_code == 0) return "compiled ahead: " + one_line(result->standard_output);
+  if (result->exit_code == 0) {
+    const std::string said = one_line(result->standard_output);
+    return said.starts_with("nothing ") ? said : "compiled ahead: " + said;
+  }
   return fmt::format("compiling ahead failed with exit code {}: {}", result->exit_code,
                      one_line(result->standard_error));
 }

@@ -16,6 +16,8 @@ constexpr double usual_share = 0.2;
 // Backward takes two of the three parts of a step: two products for each one of forward.
 constexpr double backward_share = 2.0 / 3.0;
 
+constexpr std::int64_t largest_host = 32;  // a Galaxy
+
 mesh::Machine machine_of(std::int64_t devices) {
   if (devices <= 2) return mesh::Machine::n300;
   return devices <= 8 ? mesh::Machine::t3k : mesh::Machine::galaxy;
@@ -118,7 +120,7 @@ json::object to_json(const DividedPlan& row) {
 
 std::string to_text(const ExchangePlan& plan) {
   std::string text = fmt::format(
-      "[{}, {}], {} devices{} (links as in {}, docs/scaling.md)\n"
+      "[{}, {}], {} devices{} (links as in {}{}, docs/scaling.md)\n"
       "  gradients    {:>10}  of each device, summed once a step\n"
       "  sum          {}\n"
       "  computing    {:>7.3g} ms  a step, at {:.3g} TFLOP/s a device (assumed)\n"
@@ -126,9 +128,10 @@ std::string to_text(const ExchangePlan& plan) {
       plan.mesh.rows, plan.mesh.columns, plan.mesh.devices(),
       plan.divided ? "; the devices of a row share a copy of the model"
                    : " with a copy of the model each",
-      plan.machine, human_bytes(static_cast<std::uint64_t>(plan.gradient_bytes)),
-      mesh::to_string(plan.choice), 1000 * plan.compute_seconds, plan.reached_flops / 1e12,
-      percent(plan.alone.share), percent(plan.beside.share));
+      plan.machine, plan.mesh.devices() > largest_host ? ", were they all on one host" : "",
+      human_bytes(static_cast<std::uint64_t>(plan.gradient_bytes)), mesh::to_string(plan.choice),
+      1000 * plan.compute_seconds, plan.reached_flops / 1e12, percent(plan.alone.share),
+      percent(plan.beside.share));
   if (plan.divided) text += to_text(*plan.divided, plan.gradient_bytes);
   return text;
 }

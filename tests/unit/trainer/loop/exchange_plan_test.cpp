@@ -40,6 +40,8 @@ TEST(ExchangePlan, SaysWhatOfAStepItTakes) {
   EXPECT_THAT(text, HasSubstr("[2, 4], 8 devices"));
   EXPECT_THAT(text, HasSubstr("ring: "));
   EXPECT_EQ(to_json(*plan).at("algorithm").as_string(), "ring");
+  WorkerConfig many = config(64, 1);
+  EXPECT_THAT(to_text(*exchange_of(many)), HasSubstr("as in galaxy, were they all on one host"));
   WorkerConfig faster = config(2, 4);
   faster.peak_tflops = 130;
   EXPECT_GT(exchange_of(faster)->alone.share, plan->alone.share);
