@@ -1,4 +1,4 @@
-// Which boards an attempt runs on, and what an attempt does that finds none.
+// Which boards an attempt runs on, what its end says of them, and what it does that finds none.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -34,6 +34,47 @@ void Turn::report_board(const BoardFound& board) {
     note("board", fmt::format("board {} refused: {}", board.serial,
                               describe(board, now_.wall).substr(board.serial.size() + 1)));
   }
+}
+
+bool Turn::is_suspect(const std::string& serial, const std::string& why) const {
+  const auto named = [&](const std::string& board) { return why.find(board) != std::string::npos; };
+  const auto& more = state_.boards.more_boards;
+  return named(serial) ||
+         (!named(state_.boards.board) && std::ranges::none_of(more, named, &HeldBoard::serial));
+}
+
+bool Turn::is_nobodys(const std::string& why) const {
+  const auto& more = state_.boards.more_boards;
+  return !more.empty() && is_suspect(state_.boards.board, why) &&
+         std::ranges::all_of(more,
+                             [&](const HeldBoard& held) { return is_suspect(held.serial, why); });
+}
+
+// What fits all boards of a mesh lets others be preferred to them, and bars none of them.
+void Turn::charge_board(Cause cause, const std::string& why, bool advanced) {
+  if (!facts(cause).of_board) return;
+  const bool nobodys = is_nobodys(why);
+  state_.boards.got_on = nobodys && advanced;
+  std::vector<HeldBoard>& before = state_.boards.before_charge;
+  before.clear();
+  each_board([&](const std::string& serial, BoardRecord& record) {
+    if (!is_suspect(serial, why)) return;
+    const BoardRecord known = record;
+    const bool barred = add_fault(record, why, policy_.quarantine, now_.wall);
+    if (barred && nobodys) {
+      record = known;
+      return;
+    }
+    if (!state_.boards.more_boards.empty()) before.push_back({serial, known});
+    if (barred) {
+      note("board", fmt::format("board {} goes into quarantine for {}: {}", serial,
+                                human_duration(record.quarantined_until_wall_ms - now_.wall), why));
+    }
+    act(RecordBoard{serial, record});
+  });
+  if (!nobodys || advanced) return;
+  note("board", fmt::format("which of {} it was cannot be told, so none goes into quarantine",
+                            board_names()));
 }
 
 // Each board of a mesh was charged with a fault, since nobody could tell whose it was. When the

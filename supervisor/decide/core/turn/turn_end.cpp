@@ -76,47 +76,6 @@ void Turn::charge(bool advanced) {
   history.time_without_progress_ms += lived_ms();
 }
 
-bool Turn::is_suspect(const std::string& serial, const std::string& why) const {
-  const auto named = [&](const std::string& board) { return why.find(board) != std::string::npos; };
-  const auto& more = state_.boards.more_boards;
-  return named(serial) ||
-         (!named(state_.boards.board) && std::ranges::none_of(more, named, &HeldBoard::serial));
-}
-
-bool Turn::is_nobodys(const std::string& why) const {
-  const auto& more = state_.boards.more_boards;
-  return !more.empty() && is_suspect(state_.boards.board, why) &&
-         std::ranges::all_of(more,
-                             [&](const HeldBoard& held) { return is_suspect(held.serial, why); });
-}
-
-// What fits all boards of a mesh lets others be preferred to them, and bars none of them.
-void Turn::charge_board(Cause cause, const std::string& why, bool advanced) {
-  if (!facts(cause).of_board) return;
-  const bool nobodys = is_nobodys(why);
-  state_.boards.got_on = nobodys && advanced;
-  std::vector<HeldBoard>& before = state_.boards.before_charge;
-  before.clear();
-  each_board([&](const std::string& serial, BoardRecord& record) {
-    if (!is_suspect(serial, why)) return;
-    const BoardRecord known = record;
-    const bool barred = add_fault(record, why, policy_.quarantine, now_.wall);
-    if (barred && nobodys) {
-      record = known;
-      return;
-    }
-    if (!state_.boards.more_boards.empty()) before.push_back({serial, known});
-    if (barred) {
-      note("board", fmt::format("board {} goes into quarantine for {}: {}", serial,
-                                human_duration(record.quarantined_until_wall_ms - now_.wall), why));
-    }
-    act(RecordBoard{serial, record});
-  });
-  if (!nobodys || advanced) return;
-  note("board", fmt::format("which of {} it was cannot be told, so none goes into quarantine",
-                            board_names()));
-}
-
 // Every step is done, and what comes after them fails as it did before: there is nothing left that
 // another attempt could do better, unless the board or what is waited for has changed.
 bool Turn::fails_behind_its_end(Cause cause) const {
