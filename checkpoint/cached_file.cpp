@@ -42,9 +42,7 @@ class CachedFile {
 
   Status plan(std::uint64_t header_bytes, const PlaceOfTensor& place) {
     prefix_.resize(header_bytes);
-    if (auto ok = read_exactly(fd(), 0, std::as_writable_bytes(std::span(prefix_)), where_); !ok) {
-      return ok;
-    }
+    if (auto ok = read_from(0, std::as_writable_bytes(std::span(prefix_))); !ok) return ok;
     std::uint64_t length = 0;
     const std::string_view text(reinterpret_cast<const char*>(prefix_.data()), prefix_.size());
     if (text.size() >= sizeof length) std::memcpy(&length, text.data(), sizeof length);
@@ -81,7 +79,9 @@ class CachedFile {
   }
 
  private:
-  [[nodiscard]] int fd() const { return file_.fd.get(); }
+  Status read_from(std::uint64_t at, std::span<std::byte> into) const {
+    return read_exactly(file_.fd.get(), file_.begin + at, into, where_);
+  }
 
   void read_blocks() {
     std::vector<std::byte> scratch(piece_bytes);
@@ -103,7 +103,7 @@ class CachedFile {
       const std::span<std::byte> piece(to, size);
       if (at < prefix_.size()) {
         std::memcpy(to, prefix_.data() + at, size);  // what was parsed is what is compared
-      } else if (auto ok = read_exactly(fd(), at, piece, where_); !ok) {
+      } else if (auto ok = read_from(at, piece); !ok) {
         return ok;
       }
       hasher.update({reinterpret_cast<const char*>(to), piece.size()});

@@ -1,5 +1,6 @@
-// A tensor file that the page cache holds, straight into the memory of its tensors: by several
-// threads, a block of the manifest each, at the speed of the memory instead of the disk's.
+// A tensor file that the page cache or a state slot holds, straight into the memory of its tensors:
+// by several threads, a block of the manifest each, at the speed of the memory instead of the
+// disk's.
 //
 // Every byte is compared with its checksum as it arrives. What the cache holds proves nothing about
 // the disk, so this is for loading, not for verifying.

@@ -6,6 +6,8 @@
 
 #include "checkpoint/cached_file.hpp"
 #include "checkpoint/disk/transfer.hpp"
+#include "checkpoint/memory/open_slot.hpp"
+#include "checkpoint/memory/state_slot.hpp"
 #include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint {
@@ -120,6 +122,12 @@ Result<Reader> Reader::open(const fs::path& folder) {
   return Reader(std::make_unique<Opened>(Opened{folder, std::move(*checkpoint)}));
 }
 
+Result<Reader> Reader::open(const StateSlot& slot) {
+  auto checkpoint = open_slot(slot.fd(), slot.name());
+  if (!checkpoint) return propagate(checkpoint);
+  return Reader(std::make_unique<Opened>(Opened{slot.name(), std::move(*checkpoint)}));
+}
+
 const TrainingState& Reader::state() const { return opened_->checkpoint.state; }
 std::vector<TensorInfo> Reader::model() const { return infos(opened_->checkpoint.model); }
 std::vector<TensorInfo> Reader::optimizer() const { return infos(opened_->checkpoint.optimizer); }
@@ -144,7 +152,8 @@ Status Reader::read_into(const std::vector<TensorTarget>& model_targets,
       const fs::path where = opened_->folder / entry.name;
       const auto place = [&](const Slot& slot) { return place_of(slot, targets, where); };
       Scatter scatter(targets, opened.size, where);
-      auto ok = !io.make_queue && !io.progress && is_cached(opened)
+      const bool in_memory = !checkpoint.slot.bytes().empty();
+      auto ok = in_memory || (!io.make_queue && !io.progress && is_cached(opened))
                     ? read_cached(opened, entry, file.header.data_offset, place, where)
                     : checker.check(file.file, {}, [&](std::uint64_t at, auto bytes) {
                         return scatter.take(at, bytes);

@@ -19,6 +19,8 @@
 
 namespace trainward::checkpoint {
 
+class StateSlot;
+
 struct TensorTarget {
   TensorInfo info;
   std::span<std::byte> bytes;  // as many as type and shape need
@@ -36,6 +38,9 @@ Status match(std::string_view what, const std::vector<TensorInfo>& there,
 class Reader {
  public:
   static Result<Reader> open(const std::filesystem::path& folder);
+  // Of a state slot, all of which is compared with its checksums here already. Corrupt: it is empty
+  // or torn, or was changed since.
+  static Result<Reader> open(const StateSlot& slot);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
   Reader(const Reader&) = delete;

@@ -86,9 +86,9 @@ std::size_t index_of(const Manifest& manifest, std::string_view name) {
 Result<std::string_view> text_of(const Verified& checkpoint, std::string_view name,
                                  const fs::path& folder, std::string& memory) {
   const std::size_t i = index_of(checkpoint.manifest, name);
-  const std::span<const std::byte> kept = checkpoint.memory[i].bytes();
+  const std::span<const std::byte> kept = checkpoint.held(i);
   if (!kept.empty()) {
-    return std::string_view(reinterpret_cast<const char*>(kept.data()), checkpoint.files[i].size);
+    return std::string_view(reinterpret_cast<const char*>(kept.data()), kept.size());
   }
   auto text = read_member(checkpoint.files[i], max_state_bytes, folder / name);
   if (!text) return propagate(text);
@@ -97,10 +97,10 @@ Result<std::string_view> text_of(const Verified& checkpoint, std::string_view na
 }
 
 Result<Header> header_of(const Verified& checkpoint, std::size_t i, const fs::path& where) {
-  const std::span<const std::byte> kept = checkpoint.memory[i].bytes();
+  const std::span<const std::byte> kept = checkpoint.held(i);
   const OpenFile& file = checkpoint.files[i];
   if (kept.empty()) return read_safetensors_header(file.fd.get(), file.size, where.string());
-  return read_safetensors_header(kept.first(file.size), where.string());
+  return read_safetensors_header(kept, where.string());
 }
 
 Status check_shards(const Verified& checkpoint, const std::vector<Verified::TensorFile>& files,
@@ -153,6 +153,8 @@ Status check_step(const Verified& checkpoint, const fs::path& folder) {
   return {};
 }
 
+}  // namespace
+
 Status read_meaning(Verified& checkpoint, const fs::path& folder) {
   std::string memory;
   const auto text = text_of(checkpoint, name::state, folder, memory);
@@ -168,8 +170,6 @@ Status read_meaning(Verified& checkpoint, const fs::path& folder) {
   checkpoint.optimizer = std::move(*optimizer);
   return check_step(checkpoint, folder);
 }
-
-}  // namespace
 
 FileChecker::FileChecker(const Verified& checkpoint, const fs::path& folder, const IoOptions& io,
                          AlignedMemory* buffers)

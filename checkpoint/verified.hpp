@@ -15,6 +15,7 @@
 #include "checkpoint/disk/transfer.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/safetensors.hpp"
+#include "common/os/mapping.hpp"
 
 namespace trainward::checkpoint {
 
@@ -34,14 +35,26 @@ struct Verified {
   std::uint64_t manifest_bytes = 0;
   std::vector<OpenFile> files;        // as in the manifest
   std::vector<AlignedMemory> memory;  // as in the manifest; empty for what was not kept
+  Mapping slot;                       // of a state slot, which all files lie in
   TrainingState state;
   std::vector<TensorFile> model;
   std::vector<TensorFile> optimizer;
+
+  // The bytes of a file that are in memory; none: they are on the disk alone.
+  [[nodiscard]] std::span<const std::byte> held(std::size_t file) const {
+    const auto kept = slot.bytes().empty() ? std::span<const std::byte>(memory[file].bytes())
+                                           : slot.bytes().subspan(files[file].begin);
+    return kept.empty() ? kept : kept.first(files[file].size);
+  }
 };
 
 // `buffers` as in Transfer.
 Result<Verified> open_verified(const std::filesystem::path& folder, Read how, const IoOptions& io,
                                AlignedMemory* buffers = nullptr);
+
+// Fills in what the files mean, once what is text has been compared with its checksum. `folder`:
+// the checkpoint in messages.
+Status read_meaning(Verified& checkpoint, const std::filesystem::path& folder);
 
 // Compares whole files with the manifest, byte by byte, as they are on the disk.
 class FileChecker {

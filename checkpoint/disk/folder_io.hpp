@@ -18,6 +18,7 @@ namespace trainward::checkpoint {
 struct OpenFile {
   Fd fd;
   std::uint64_t size = 0;
+  std::uint64_t begin = 0;  // where it begins, in a descriptor that holds several
 };
 
 Result<Fd> open_folder(const std::filesystem::path& folder);

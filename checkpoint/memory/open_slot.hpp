@@ -1,0 +1,16 @@
+// A state slot after its checks, in the form of a checkpoint folder's.
+//
+// Every byte of every file has been compared with its checksum. Kind corrupt says what is wrong:
+// empty, torn, of another version, damaged. `name`: the slot in messages.
+#pragma once
+
+#include <string>
+
+#include "checkpoint/verified.hpp"
+
+namespace trainward::checkpoint {
+
+// Borrows `memory`, and must not outlive its contents.
+Result<Verified> open_slot(int memory, const std::string& name);
+
+}  // namespace trainward::checkpoint

@@ -1,0 +1,64 @@
+// Two state slots, written in turn beside the caller's work: an interrupted copy leaves the other.
+//
+//   newest()   what is there to begin from, before anything is written
+//   reserve()  a thread takes the memory for both
+//   begin()    the thread copies into the older one; the tensors must not change until
+//   wait()     it has ended
+//
+// One copy at a time, and none while memory is being taken: begin() is refused then, and changes
+// nothing. One thread uses a SlotPair; its own lives as long as it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "checkpoint/memory/state_slot.hpp"
+
+namespace trainward::checkpoint {
+
+class SlotPair {
+ public:
+  explicit SlotPair(std::array<StateSlot, 2> slots);
+  SlotPair(const SlotPair&) = delete;
+  SlotPair& operator=(const SlotPair&) = delete;
+  ~SlotPair();  // waits for what is running
+
+  // Those that say that they are complete, the later step first.
+  [[nodiscard]] std::vector<StateSlot*> newest();
+  [[nodiscard]] std::uint64_t allocated() const;
+  void clear();
+
+  void reserve(Contents contents);
+  // False: something is running.
+  bool begin(Contents contents);
+
+  struct Outcome {
+    std::int64_t step = -1;  // of a copy; -1: memory was taken
+    Status done;
+    std::chrono::nanoseconds processor{};  // its thread's time
+  };
+  // Empty: nothing was begun since the last outcome.
+  std::optional<Outcome> wait();
+  std::optional<Outcome> take();  // empty also while it is running
+
+ private:
+  void start(std::function<Outcome()> job);
+  void serve(const std::stop_token& stop);
+
+  std::array<StateSlot, 2> slots_;
+  std::size_t next_ = 0;  // which is written into
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::function<Outcome()> job_;    // to be done, or being done
+  std::optional<Outcome> outcome_;  // not taken yet
+  bool begun_ = false;              // job_ or outcome_, for the thread of the caller
+  std::jthread thread_;
+};
+
+}  // namespace trainward::checkpoint
