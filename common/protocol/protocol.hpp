@@ -23,6 +23,7 @@ inline constexpr const char* checkpoint_dir = "TRAINWARD_CHECKPOINT_DIR";
 inline constexpr const char* resume_from = "TRAINWARD_RESUME_FROM";
 inline constexpr const char* program_cache = "TRAINWARD_PROGRAM_CACHE";
 inline constexpr const char* plan = "TRAINWARD_PLAN";
+inline constexpr const char* memory = "TRAINWARD_MEMORY";
 // Of a described host's board: what its simulated device is to do. For the device's plugin alone.
 inline constexpr const char* simulate = "TRAINWARD_SIMULATE";
 }  // namespace env

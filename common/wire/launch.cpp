@@ -59,6 +59,9 @@ void read_version_2(const json::object& object, LaunchSpec& spec) {
   spec.oom_score_adj.reset();
   if (adjustment) spec.oom_score_adj = static_cast<int>(*adjustment);
   spec.kill_wait_ms = int_or(object, "kill_wait_ms", spec.kill_wait_ms);
+  const std::string memory = string_or(object, "memory", "");
+  if (memory == "take") spec.memory = LaunchSpec::Memory::take;
+  if (memory == "fresh") spec.memory = LaunchSpec::Memory::fresh;
 }
 
 Result<Credentials> read_user(const json::object& object, const std::string& where) {
@@ -171,6 +174,9 @@ std::string to_json_text(const LaunchSpec& spec) {
   if (spec.umask) object["umask"] = *spec.umask;
   if (!spec.limits.empty()) object["limits"] = limits_json(spec.limits);
   if (spec.stop_signal != SIGTERM) object["stop_signal"] = spec.stop_signal;
+  if (spec.memory != LaunchSpec::Memory::none) {
+    object["memory"] = spec.memory == LaunchSpec::Memory::take ? "take" : "fresh";
+  }
   if (spec.shortened) object["shortened"] = true;
   return json::serialize(object);
 }

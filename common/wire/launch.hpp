@@ -42,6 +42,10 @@ struct LaunchSpec {
   std::optional<unsigned> umask;      // likewise
   std::vector<ResourceLimit> limits;  // of each of its processes; what is not named stays
   int stop_signal = SIGTERM;          // asks the worker to save and exit
+  // Of our own worker: where it leaves its state between checkpoints. A shim that does not know it
+  // passes over it, and the worker has none.
+  enum class Memory { none, fresh, take };  // take: what the attempt before has left, if it has
+  Memory memory = Memory::none;
 
   // Of an ended attempt: argv is its first word, and the environment has only the names of its
   // variables, and the values of those that Trainward itself has set.
@@ -58,6 +62,8 @@ inline constexpr const char* standard_output =
     "stdout.log";  // and .1, .2, …: common/wire/log_files.hpp
 inline constexpr const char* standard_error = "stderr.log";
 inline constexpr const char* shim_log = "shim.log";
+// In the program's folder, which holds that of its attempts (kept_state.hpp).
+inline constexpr const char* kept_state = "memory.sock";
 }  // namespace attempt_files
 
 std::string to_json_text(const LaunchSpec& spec);

@@ -141,9 +141,11 @@ void SocketFile::remove() {
   if (there.st_dev == device_ && there.st_ino == inode_) ::unlink(path->text().c_str());
 }
 
-Result<Fd> bind_datagram(const std::filesystem::path& path, unsigned mode) {
+namespace {
+
+Result<Fd> bind_in_place(const std::filesystem::path& path, int type, unsigned mode) {
   if (auto room = make_room(path); !room) return propagate(room);
-  auto socket = Endpoint::make(path, SOCK_DGRAM);
+  auto socket = Endpoint::make(path, type);
   if (!socket) return propagate(socket);
   if (::bind(socket->fd.get(), socket->name(), sizeof(socket->address)) != 0) {
     return fail_errno(errno, "bind the socket", path.string());
@@ -154,13 +156,42 @@ Result<Fd> bind_datagram(const std::filesystem::path& path, unsigned mode) {
   return std::move(socket->fd);
 }
 
-Result<Fd> connect_datagram(const std::filesystem::path& path) {
-  auto socket = Endpoint::make(path, SOCK_DGRAM);
+Result<Fd> connect_to(const std::filesystem::path& path, int type) {
+  auto socket = Endpoint::make(path, type);
   if (!socket) return propagate(socket);
   if (const int refusal = socket->connect(); refusal != 0) {
     return fail_errno(refusal, "connect to the socket", path.string());
   }
   return std::move(socket->fd);
+}
+
+}  // namespace
+
+Result<Fd> bind_datagram(const std::filesystem::path& path, unsigned mode) {
+  return bind_in_place(path, SOCK_DGRAM, mode);
+}
+
+Result<Fd> connect_datagram(const std::filesystem::path& path) {
+  return connect_to(path, SOCK_DGRAM);
+}
+
+Result<Fd> listen_for_packets(const std::filesystem::path& path, unsigned mode) {
+  auto fd = bind_in_place(path, SOCK_SEQPACKET, mode);
+  if (fd && ::listen(fd->get(), SOMAXCONN) != 0) {
+    return fail_errno(errno, "listen on the socket", path.string());
+  }
+  return fd;
+}
+
+Result<Fd> connect_for_packets(const std::filesystem::path& path) {
+  return connect_to(path, SOCK_SEQPACKET);
+}
+
+bool is_own_peer(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         (peer.uid == 0 || peer.uid == ::geteuid());
 }
 
 }  // namespace trainward

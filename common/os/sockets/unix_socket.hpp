@@ -76,4 +76,10 @@ Result<Fd> bind_datagram(const std::filesystem::path& path, unsigned mode);
 // A connected datagram socket (CLOEXEC, non-blocking).
 Result<Fd> connect_datagram(const std::filesystem::path& path);
 
+// The same for packets with an order and an end, and connections that are accepted.
+Result<Fd> listen_for_packets(const std::filesystem::path& path, unsigned mode);
+Result<Fd> connect_for_packets(const std::filesystem::path& path);
+// Whether the process at the other end, which may be gone, is of this process's user or root's.
+bool is_own_peer(int fd);
+
 }  // namespace trainward

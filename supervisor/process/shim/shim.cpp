@@ -19,6 +19,7 @@
 #include "supervisor/process/shim/disk_writer.hpp"
 #include "supervisor/process/shim/message_socket.hpp"
 #include "supervisor/process/shim/shim_attempt.hpp"
+#include "supervisor/process/shim/state_memory.hpp"
 #include "supervisor/process/shim/worker_process.hpp"
 
 namespace trainward::shim {
@@ -45,6 +46,7 @@ struct Parts {
   LogFile error;
   LogRing output_ring;
   LogRing error_ring;
+  StateMemory memory;
 };
 
 Result<Parts> prepare(const std::shared_ptr<const Folder>& folder) {
@@ -67,9 +69,11 @@ Result<Parts> prepare(const std::shared_ptr<const Folder>& folder) {
   if (!error_ring) return propagate(error_ring);
   spec->environment[env::socket] = socket->path().string();
   spec->environment[env::notify_socket] = socket->path().string();
-  return Parts{std::move(*spec),      std::move(*signals), std::move(*socket),
-               std::move(*output),    std::move(*error),   std::move(*output_ring),
-               std::move(*error_ring)};
+  StateMemory memory(*spec, folder->path());
+  if (memory.state()) spec->environment[env::memory] = memory.numbers();
+  return Parts{std::move(*spec),       std::move(*signals), std::move(*socket),
+               std::move(*output),     std::move(*error),   std::move(*output_ring),
+               std::move(*error_ring), std::move(memory)};
 }
 
 JsonText started(const LaunchSpec& spec, const ProcessId& worker, const ProcessId& self,
@@ -111,17 +115,23 @@ Status run(const std::filesystem::path& path) {
   // Of a newer release, and no other try reads it. Else something is missing that may come back.
   if (!parts) return give_up(parts.error());
   const LaunchSpec& spec = parts->spec;
+  const StateMemory& memory = parts->memory;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto self = identify(::getpid());
-  if (!self) return give_up(self.error());
+  const auto give_up_later = [&](const Error& error) -> Status {
+    Status given_up = give_up(error);
+    memory.keep();
+    return given_up;
+  };
+  if (!self) return give_up_later(self.error());
 
   const auto cgroup = containment::Cgroup::create(
       containment::restrict_to(containment::this_host(), spec.containment),
       spec.cgroup.empty() ? "trainward." + spec.nonce : spec.cgroup, spec.memory_limit_bytes);
-  auto worker = start_worker(spec, cgroup);
+  auto worker = start_worker(spec, cgroup, memory.state());
   if (!worker) {
     cgroup.remove();
-    return give_up(worker.error());
+    return give_up_later(worker.error());
   }
   auto identity = identify(worker->pid);
   if (!identity) identity = ProcessId{worker->pid, 0, self->boot};
@@ -133,12 +143,16 @@ Status run(const std::filesystem::path& path) {
     kill_tree(cgroup, worker->pid);
     ::waitpid(worker->pid, nullptr, 0);
     cgroup.remove();
+    memory.keep();
     return ok;
   }
-  Attempt(spec, disk, *place, parts->socket, parts->signals.get(), std::move(*worker), cgroup)
-      .run();
+  Attempt attempt(spec, disk, *place, parts->socket, parts->signals.get(), std::move(*worker),
+                  cgroup);
+  attempt.run();
   disk.stop();
   cgroup.remove();
+  // What has ended in order has its state on the disk.
+  if (!attempt.ended_in_order()) memory.keep();
   return {};
 }
 

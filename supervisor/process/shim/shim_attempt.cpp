@@ -83,6 +83,12 @@ void Attempt::run() {
   finish();
 }
 
+bool Attempt::ended_in_order() const {
+  if (!ended_ || !WIFEXITED(ended_->status)) return false;
+  const int code = WEXITSTATUS(ended_->status);
+  return code == exit_code::done || code == exit_code::try_again;
+}
+
 // Without a limit of its own: the requester of the stop also decides how long it may take.
 void Attempt::wait_for_the_others() {
   const MonoTime began = now().mono;

@@ -33,6 +33,8 @@ class Attempt {
 
   // Returns when the worker and all it left have ended, and the exit record is on the disk.
   void run();
+  // After it: the worker said that it is done, or was stopped and has saved.
+  [[nodiscard]] bool ended_in_order() const;
 
  private:
   struct Ended {
