@@ -6,8 +6,8 @@
 
 #include "checkpoint/cached_file.hpp"
 #include "checkpoint/disk/transfer.hpp"
-#include "checkpoint/memory/open_slot.hpp"
-#include "checkpoint/memory/state_slot.hpp"
+#include "checkpoint/open_slot.hpp"
+#include "checkpoint/state_slot.hpp"
 #include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint {

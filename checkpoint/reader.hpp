@@ -38,8 +38,8 @@ Status match(std::string_view what, const std::vector<TensorInfo>& there,
 class Reader {
  public:
   static Result<Reader> open(const std::filesystem::path& folder);
-  // Of a state slot, all of which is compared with its checksums here already. Corrupt: it is empty
-  // or torn, or was changed since.
+  // Of a state slot, all of which is compared with its checksums here already. Errors as
+  // open_slot() has them.
   static Result<Reader> open(const StateSlot& slot);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;

@@ -46,6 +46,7 @@ struct RunSettings {
   std::int64_t checkpoint_every = 10;
   bool checkpoint_async = true;
   std::int64_t checkpoint_shard_mib = 0;
+  std::string checkpoint_memory = "auto";  // whether the state is left in memory between them
   std::vector<std::string> data;
   std::string tokenizer = "byte";
   std::string end_of_text;
@@ -142,6 +143,7 @@ inline constexpr std::array<std::string_view, 3> schedules{"constant", "cosine",
 inline constexpr std::array<std::string_view, 2> precisions{"f32", "bf16"};
 inline constexpr std::array<std::string_view, 4> data_formats{"auto", "text", "u16", "u32"};
 inline constexpr std::array<std::string_view, 2> devices{"cpu", "pjrt"};
+inline constexpr std::array<std::string_view, 2> automatic_or_off{"auto", "off"};
 inline constexpr std::array<std::string_view, 2> placements{"host", "device"};
 inline constexpr std::array<std::string_view, 3> attentions{"auto", "plain", "fused"};
 inline constexpr std::array<std::string_view, 3> data_forms{"auto", "stream", "examples"};
@@ -237,6 +239,9 @@ inline constexpr std::array worker_settings{
             "the training goes on while a checkpoint is written"},
     Setting{training, "checkpoint_shard_mib", Whole{&W::checkpoint_shard_mib, ranges::mebibytes},
             "MiB", Digest::no, "", "largest size of a tensor file"},
+    Setting{training, "checkpoint_memory", Word{&W::checkpoint_memory, words::automatic_or_off}, "",
+            Digest::no, "", "the state is left in memory between checkpoints, for the next attempt",
+            Written::where_set},
     Setting{training, "data", Paths{&W::data, "/usr/share/common-licenses"}, "", Digest::composed,
             "", "files of text, JSONL or tokens, or folders of them"},
     Setting{training, "data_format", Word{&W::data_format, words::data_formats}, "",

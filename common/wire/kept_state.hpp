@@ -1,9 +1,10 @@
-// Taking what a dead worker has left in memory from whoever keeps it.
+// Taking what a dead worker has left in memory from its keeper.
 //
-// The keeper (supervisor/process/shim/state_keeper.hpp) listens in the program's folder, where only
-// its user, and root, may write. Whoever connects is sent the descriptors; when it answers that it
-// has them, the keeper ends, and so exactly one has them. One that dies before it has answered
-// leaves them with the keeper. Neither gives them to another user nor takes them from one.
+// The keeper (supervisor/process/shim/memory/state_keeper.hpp) listens in the program's folder,
+// where only its user, and root, may write. A process that connects is sent the descriptors; when
+// it answers that it has them, the keeper ends, and so exactly one has them. One that dies before
+// it has answered leaves them with the keeper. Neither gives them to another user nor takes them
+// from one.
 #pragma once
 
 #include <sys/types.h>

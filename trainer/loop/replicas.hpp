@@ -58,6 +58,9 @@ class Replicas {
   // Before step `step` is saved; the same.
   Status before_save(std::int64_t step);
 
+  // The newest step at which all were alike.
+  [[nodiscard]] std::int64_t agreed() const { return agreed_; }
+
  private:
   [[nodiscard]] bool due(std::int64_t step) const;
   Status compare(std::int64_t step);

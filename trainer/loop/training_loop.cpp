@@ -34,10 +34,17 @@ Result<Ending> TrainingLoop::train() {
     }
     if (auto ok = look(); !ok) return propagate(ok);
     if (auto ok = save_if_due(); !ok) return propagate(ok);
+    remember();
   }
   if (auto saved = finish_saving(); !saved) return propagate(saved);
   ports_.reporter.status(fmt::format("finished: {} of {} steps", progress_.step, plan_.steps));
   return Ending::finished;
+}
+
+// Copies that differ are no state to go back to.
+void TrainingLoop::remember() {
+  if (ports_.replicas != nullptr && ports_.replicas->agreed() != progress_.step) return;
+  ports_.checkpoints.remember(progress_, took_);
 }
 
 Result<Ending> TrainingLoop::stop() {
@@ -92,7 +99,8 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
   const std::int64_t took = reporter.now().mono - began;
   rate_.add(tokens, took);
   const StepFigures figures = figures_of(*result, {took, waited.count()});
-  reporter.step(progress_.step, figures);
+  took_ = std::chrono::steady_clock::now() - asked;
+  reporter.step(progress_.step, figures, ports_.checkpoints.in_memory());
   if (progress_.step % plan_.log_every == 0) reporter.log_step(progress_.step, figures);
   if (ports_.devices != nullptr) {
     const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(waited);

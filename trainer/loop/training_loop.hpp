@@ -9,6 +9,9 @@
 // the run is not done, even after its last step, and a resumed run does them first. So the
 // evaluations, the best of them and the end are those of a run that was never stopped.
 //
+// After each step the state is left in memory where that is due, and what devices or ranks hold was
+// found alike.
+//
 // Saving runs beside the training. A save that is due while another is running is told and begun
 // when that has ended; no run ends before the one that is running has. A save that fails costs that
 // checkpoint, not the run; only the last one is an error. Errors of the model are passed on.
@@ -19,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -155,6 +159,7 @@ class TrainingLoop {
   Status finish_saving();
   Status note(std::optional<CheckpointPort::Outcome> outcome);
   [[nodiscard]] bool time_to_save() const;
+  void remember();
 
   LoopPlan plan_;
   Trainable& model_;
@@ -164,6 +169,7 @@ class TrainingLoop {
   bool save_owed_ = false;   // was due while another was running
   bool among_best_ = false;  // the step that was reached
   RateMeter rate_;
+  std::chrono::nanoseconds took_{};  // the step that was done
   LoopPorts ports_;
 };
 

@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <thread>
+
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/processes/host_memory.hpp"
 #include "trainer/loop/checkpoints/checkpointing.hpp"
 #include "trainer/loop/checkpoints/resume.hpp"
+#include "trainer/loop/checkpoints/state_in_memory.hpp"
 #include "trainer/loop/run_samples.hpp"
 #include "trainer/loop/setup/attempt_plan.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
@@ -78,10 +81,10 @@ void settle_precision(WorkerConfig& config, const WorkerPorts& ports, Reporter& 
 }
 
 // A resumed run keeps the precision it started with, wherever it resumes.
-Status keep_precision(WorkerConfig& config, const fs::path& from, const RunData& data,
+Status keep_precision(WorkerConfig& config, const Origin& from, const RunData& data,
                       Reporter& reporter) {
   if (!wants_bf16(config)) return {};
-  auto reader = checkpoint::Reader::open(from);
+  auto reader = from.open();
   if (!reader) return propagate(reader);
   WorkerConfig in_f32 = config;
   in_f32.training.precision = graph::Precision::f32;
@@ -168,8 +171,22 @@ Result<Progress> find_place(const ResumePoint& point, BatchSource& data, bool ot
   return progress;
 }
 
+// What is in memory goes before the checkpoint on the disk, where the supervisor names one: by hand
+// nobody has left anything there.
+std::optional<Origin> choose_origin(const std::optional<fs::path>& folder,
+                                    const WorkerEnvironment& environment, StateInMemory* memory) {
+  if (memory != nullptr && environment.resume_from) {
+    if (auto* slot = memory->newest(environment.run, step_in(folder))) {
+      return Origin{slot->name(), slot};
+    }
+  }
+  if (!folder) return std::nullopt;
+  return Origin{*folder, nullptr};
+}
+
+// `memory`: null where the worker has not been given any.
 Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& environment,
-                    const WorkerPorts& ports, Reporter& reporter) {
+                    const WorkerPorts& ports, StateInMemory* memory, Reporter& reporter) {
   reporter.phase("load");
   auto config = as_usage(load_worker_config(options.config_file));
   if (!config) return propagate(config);
@@ -184,21 +201,24 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
-  auto from = choose_checkpoint(resume_request(options, environment), root, reporter);
-  if (!from) return propagate(from);
-  if (*from) {
-    auto edition = edition_begun_under(**from);
+  const bool uses_memory = memory != nullptr && config->checkpoint_memory != "off";
+  if (memory != nullptr && !uses_memory) memory->clear();
+  auto folder = choose_checkpoint(resume_request(options, environment), root, reporter);
+  if (!folder) return propagate(folder);
+  const auto from = choose_origin(*folder, environment, uses_memory ? memory : nullptr);
+  if (from) {
+    auto edition = edition_begun_under(*from);
     if (!edition) return propagate(edition);
     keep_edition(*config, *edition);
   }
   auto chosen = as_usage(choose_model(*config, root, reporter));
   if (!chosen) return propagate(chosen);
-  if (!*from) settle_precision(*config, ports, reporter);
-  auto data = RunData::load(*config, root, from->has_value(), ports.requests, reporter);
+  if (!from) settle_precision(*config, ports, reporter);
+  auto data = RunData::load(*config, root, from.has_value(), ports.requests, reporter);
   if (!data && ports.requests.stop_requested()) return Ending::stopped;
   if (!data) return propagate(data);
-  if (*from) {
-    if (auto ok = keep_precision(*config, **from, *data, reporter); !ok) return propagate(ok);
+  if (from) {
+    if (auto ok = keep_precision(*config, *from, *data, reporter); !ok) return propagate(ok);
   }
 
   const ModelSpec& trained = config->training.model;
@@ -212,15 +232,27 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                  facts_of(*chosen, trained,
                           data->examples() != nullptr ? &data->examples()->prompting : nullptr)};
   std::optional<ResumePoint> point;
-  if (*from) {
-    reporter.status(fmt::format("loading {}", (*from)->string()));
-    auto opened = open_checkpoint(**from, trained, chosen->origin, facts);
+  const bool from_memory = from && from->slot != nullptr;
+  if (from) {
+    reporter.status(fmt::format("loading {}", from->folder.string()));
+    auto opened = open_checkpoint(*from, trained, chosen->origin, facts);
+    if (opened && from_memory) {
+      if (auto taken = from->slot->take(); !taken) opened = propagate(taken);
+    }
+    if (!opened && from_memory) {
+      // What was read so far was read as that state wants it.
+      reporter.status(
+          fmt::format("{} is not resumed from: it {}", from->folder.string(), opened.error().what));
+      memory->clear();
+      return work(options, environment, ports, memory, reporter);
+    }
     if (!opened) return propagate(opened);
     point.emplace(std::move(*opened));
-    // A trailing slash would leave the name empty.
-    facts.parent = ((**from) / "").parent_path().filename().string();
+    // A trailing slash would leave the name empty. What is in memory comes from a folder as well.
+    facts.parent = from_memory ? point->reader.state().parent
+                               : (from->folder / "").parent_path().filename().string();
   }
-  reporter.resumed(point ? point->progress.step : 0);
+  reporter.resumed(point ? point->progress.step : 0, from_memory);
 
   config->training.initialise = !point;
   auto model = plan_model(*config, environment, chosen->base.get(), ports, reporter);
@@ -243,6 +275,11 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   Checkpointing checkpoints(root, **model, facts, std::move(carried), save_options(*config),
                             reporter);
   if (config->checkpoint_async) checkpoints.reserve(spare_memory());
+  if (uses_memory) {
+    const bool spare = std::thread::hardware_concurrency() >
+                       static_cast<unsigned>(std::max(config->training.threads, 1));
+    checkpoints.use_memory(*memory, spare_memory(), spare);
+  }
 
   if (const auto left_out = batches_to_skip(*plan, progress.step); left_out > 0) {
     reporter.status(fmt::format("leaving out the data of {} after step {}, where the loss broke",
@@ -287,7 +324,8 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
 int run_worker(const WorkerOptions& options, const WorkerEnvironment& environment,
                const WorkerPorts& ports) {
   Reporter reporter(ports.sinks);
-  auto ending = work(options, environment, ports, reporter);
+  const auto memory = StateInMemory::open(environment.memory, reporter);
+  auto ending = work(options, environment, ports, memory.get(), reporter);
   if (ending) return exit_code_of(*ending);
   reporter.error(ending.error().message());
   return ending.error().kind == ErrorKind::usage ? exit_code::configuration : exit_code::failed;

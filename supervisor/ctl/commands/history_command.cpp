@@ -42,6 +42,11 @@ std::string format_history(const json::array& rows, std::int64_t now_ms, const S
                                  {"EXIT"},
                                  {"CAUSE"},
                                  {"VERDICT"}});
+  // Where all began from checkpoints there is nothing to say.
+  const bool name_sources = std::any_of(rows.begin(), rows.end(), [](const json::value& row) {
+    return row.is_object() && string_or(row.get_object(), "source", "") == "memory";
+  });
+  if (name_sources) columns.insert(columns.end() - 6, {"FROM"});
   Table table(std::move(columns));
   for (const json::value& value : rows) {
     if (!value.is_object()) continue;
@@ -62,6 +67,7 @@ std::string format_history(const json::array& rows, std::int64_t now_ms, const S
     cells.emplace_back(std::move(took_text));
     cells.emplace_back(views::short_boards(row));
     if (name_meshes) cells.emplace_back(or_dash(string_or(row, "mesh", "")));
+    if (name_sources) cells.emplace_back(or_dash(string_or(row, "source", "")));
     cells.emplace_back(steps_of(row));
     cells.emplace_back(count_or_dash(row, "steps_kept"));
     cells.emplace_back(count_or_dash(row, "steps_lost"));

@@ -47,6 +47,9 @@ std::string facts_of(const json::object& attempt, const Context& context) {
   if (const std::string programs = programs_text(attempt); !programs.empty()) {
     text += fmt::format("  programs {}\n", programs);
   }
+  if (const std::string began = views::source_words(attempt); !began.empty()) {
+    text += fmt::format("  began    {}\n", began);
+  }
   text += "  steps    " + views::steps_words(attempt) + "\n";
   if (const std::string folder = string_or(attempt, "folder", ""); !folder.empty()) {
     text += fmt::format("  files    {}\n", clean(folder));

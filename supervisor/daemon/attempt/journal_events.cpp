@@ -100,7 +100,7 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   const Message message = fields_of(record);
   std::vector<core::Event> events;
   if (const auto step = count_of(message, "RESUMED_STEP", max_step)) {
-    events.emplace_back(core::Resumed{*step});
+    events.emplace_back(core::Resumed{*step, find(message, "RESUMED_FROM") == "memory"});
   }
   if (const auto phase = find(message, "PHASE")) {
     events.emplace_back(core::PhaseEntered{std::string(*phase)});
@@ -109,7 +109,9 @@ std::vector<core::Event> message_events(const JournalRecord& record,
     events.emplace_back(core::TargetTold{*step});
   }
   if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
-    events.emplace_back(core::StepDone{*step, figures_in(message)});
+    core::StepDone done{*step, figures_in(message)};
+    done.in_memory = {count_of(message, "MEMORY_STEP", max_step).value_or(0)};
+    events.emplace_back(std::move(done));
   }
   if (auto devices = told_devices(message)) {
     events.emplace_back(core::DevicesTold{*std::move(devices)});
@@ -144,6 +146,7 @@ std::optional<std::string> out_of_range(const JournalRecord& record,
   constexpr auto counts = std::to_array<std::pair<std::string_view, std::int64_t>>(
       {{"STEP", max_step},
        {"RESUMED_STEP", max_step},
+       {"MEMORY_STEP", max_step},
        {"TARGET_STEP", max_step},
        {"CHECKPOINT_STEP", max_step},
        {"EVALUATED_STEP", max_step},

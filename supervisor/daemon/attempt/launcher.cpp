@@ -112,6 +112,7 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   if (spec.argv.empty()) {
     spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
                  (folder / worker_config).string()};
+    spec.memory = order.disk_only ? LaunchSpec::Memory::fresh : LaunchSpec::Memory::take;
   }
   const std::string own_cache = config::own_cache(program);
   spec.environment = config::environment_of(program, values, config::environment_from(::environ));

@@ -29,6 +29,7 @@ struct LaunchOrder {
   std::vector<const hwprobe::Board*> more_boards = {};  // of a program that runs on several
   std::optional<MeshPlace> place = {};                  // which chips of them, in which order
   std::optional<config::Mesh> full_mesh = {};           // where `place` is a smaller one
+  bool disk_only = false;  // what the attempt before left in memory is not to be used
 };
 
 // Takes the leases of program and boards (but for those that are given: held already), makes the

@@ -8,6 +8,7 @@
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
+#include "common/wire/kept_state.hpp"
 #include "common/wire/launch.hpp"
 #include "supervisor/config/launch_environment.hpp"
 #include "supervisor/daemon/attempt/attempt_processes.hpp"
@@ -24,6 +25,11 @@ namespace {
 // and nobody else has a turn meanwhile.
 constexpr std::size_t piece_bytes = 64 * 1024;
 constexpr std::int64_t read_again_ms = 150;
+
+bool rests(core::Stage stage) {
+  return stage == core::Stage::stopped || stage == core::Stage::exited ||
+         stage == core::Stage::fatal;
+}
 
 // 0: there is no file.
 std::uint64_t inode_of(const std::filesystem::path& file) {
@@ -56,7 +62,9 @@ Status ShimHands::launch(const core::Launch& order) {
   what.resume_from = order.resume_from;
   what.resume_step = c_.session->state().current.resume_step.number;
   what.plan = order.plan;
+  what.disk_only = order.disk_only;
   boards_.add_to(what, order);
+  may_keep_state_ = true;
   auto pid =
       daemon::launch(c_.program, what, c_.services.paths, std::move(lease_), boards_.give_leases());
   fault_point("launch.done");
@@ -237,6 +245,7 @@ void ShimHands::turned() {
   const bool selecting =
       state.stage == core::Stage::selecting || state.stage == core::Stage::launching;
   if (!selecting) lease_.reset();
+  if (rests(state.stage) && std::exchange(may_keep_state_, false)) forget_kept_state();
   if (state.current.pid == 0 || !shim_ || !core::has_worker(state.stage)) return;
   if (!worker_) {
     std::vector<std::string> bus_ids;
@@ -258,6 +267,15 @@ void ShimHands::turned() {
       if (sample) c_.handle(*sample);
     };
   });
+}
+
+// No attempt follows by itself that could want it.
+void ShimHands::forget_kept_state() {
+  c_.look_at_processes(
+      [folder = c_.services.paths.attempts(c_.name()).parent_path()]() -> Background::Then {
+        (void)take_kept_state(folder);  // and close it
+        return [] {};
+      });
 }
 
 void ShimHands::watch_boards() {

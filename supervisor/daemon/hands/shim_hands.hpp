@@ -53,6 +53,7 @@ class ShimHands final : public session::Shim {
   [[nodiscard]] bool somebody_lives() const;
   void look_at_logs();
   void watch_boards();
+  void forget_kept_state();
   void watch_journal();
   void journal_grew();
 
@@ -60,7 +61,8 @@ class ShimHands final : public session::Shim {
   BoardHands& boards_;
   const Recorder& recorder_;
   std::optional<JournalFile> journal_;
-  Fd lease_;  // the program's, from the choice of a checkpoint until the launch
+  Fd lease_;                    // the program's, from the choice of a checkpoint until the launch
+  bool may_keep_state_ = true;  // somebody may hold what an attempt left in memory
   FileWatcher::Subscription watch_;
   TokenBucket reads_{20, 6};
   Timer read_later_;  // set: the journal has grown, and was read a moment ago

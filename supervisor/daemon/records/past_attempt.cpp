@@ -85,7 +85,8 @@ void read_first_records(PastAttempt& past, const std::filesystem::path& checkpoi
     for (const core::Event& event : message_events(record, checkpoints)) {
       // Where it says it went on; a worker that breaks its contract says something else.
       const auto* resumed = std::get_if<core::Resumed>(&event);
-      if (resumed != nullptr && past.resume_step == 0) past.resume_step = resumed->step.number;
+      const bool told = resumed != nullptr && !resumed->from_memory;
+      if (told && past.resume_step == 0) past.resume_step = resumed->step.number;
     }
   }
 }

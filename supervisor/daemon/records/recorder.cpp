@@ -111,6 +111,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             now_.attempt.started_ms = at.wall.ms;
             return store_.put_attempt(now_.attempt);
           },
+          [&](const core::RecordResumed& e) { return resumed(e); },
           [&](const core::RecordAttemptEnded& e) { return end(e, state, at); },
           [&](const core::RecordCheckpoint& e) { return keep(e, at); },
           [&](const core::RecordBoard& e) -> Status {
@@ -149,12 +150,28 @@ Status Recorder::begin(const core::RecordAttemptBegun& begun, const core::State&
   row.intended_ms = at.wall.ms;
   row.resume_from = name_of(state.current.resume_from);
   row.resume_step = state.current.resume_step.number;
+  if (begun.told_to_resume && !row.resume_from.empty()) row.source = "disk";
   row.last_step = state.current.resume_step.number;
   row.kept_step = state.history.kept_step.number;
   row.boards = fmt::format("{}", fmt::join(core::serials_of(state.boards), ","));
   row.mesh = core::mesh_words(state.boards);
   row.told_to_resume = begun.told_to_resume;
   now_.attempt = std::move(row);
+  return store_.put_attempt(now_.attempt);
+}
+
+// What the attempt before left was kept, though in no checkpoint.
+Status Recorder::resumed(const core::RecordResumed& resumed) {
+  auto before = store_.attempt(program_, now_.attempt.number - 1);
+  if (!before) return propagate(before);
+  if (*before) {
+    store::AttemptRow& row = **before;
+    row.kept_step = std::max(row.kept_step, std::min(resumed.step.number, row.last_step));
+    if (auto ok = store_.put_attempt(row); !ok) return ok;
+  }
+  now_.attempt.resume_step = resumed.step.number;
+  now_.attempt.last_step = resumed.step.number;
+  now_.attempt.source = "memory";
   return store_.put_attempt(now_.attempt);
 }
 

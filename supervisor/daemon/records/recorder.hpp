@@ -38,6 +38,7 @@ class Recorder final : public session::Records {
  private:
   Status record(const core::Action& action, const core::State& state, Time at);
   Status begin(const core::RecordAttemptBegun& begun, const core::State& state, Time at);
+  Status resumed(const core::RecordResumed& resumed);
   Status end(const core::RecordAttemptEnded& ended, const core::State& state, Time at);
   Status add(const core::RecordStep& step, std::int64_t attempt, Time at);
   Status add(const DeviceWindow& window, std::int64_t attempt, Time at);

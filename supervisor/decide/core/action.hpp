@@ -65,6 +65,10 @@ struct RecordAttemptBegun {
 struct RecordWorkerStarted {
   std::int64_t pid = 0;
 };
+// It began from memory, beyond the checkpoint that it was given.
+struct RecordResumed {
+  Step step;
+};
 struct RecordAttemptEnded {
   std::int64_t attempt = 0;
   std::optional<int> code;
@@ -110,6 +114,7 @@ struct Launch {
   std::string resume_from;
   Plan plan = {};
   std::vector<std::string> more_boards = {};  // of a program that runs on several, beside `board`
+  bool disk_only = false;  // what the attempt before left in memory is not to be used
 };
 enum class Signal { terminate, kill };
 struct SendSignal {
@@ -124,10 +129,11 @@ struct VerifyCheckpoint {
 };
 struct PruneCheckpoints {};
 
-using Action = std::variant<RecordEvent, RecordStep, RecordDevices, RecordEvaluation, RecordSpan,
-                            RecordAttemptBegun, RecordWorkerStarted, RecordAttemptEnded,
-                            RecordCheckpoint, RecordBoard, Probe, Repair, SelectCheckpoint, Launch,
-                            SendSignal, CheckActivity, VerifyCheckpoint, PruneCheckpoints>;
+using Action =
+    std::variant<RecordEvent, RecordStep, RecordDevices, RecordEvaluation, RecordSpan,
+                 RecordAttemptBegun, RecordWorkerStarted, RecordResumed, RecordAttemptEnded,
+                 RecordCheckpoint, RecordBoard, Probe, Repair, SelectCheckpoint, Launch, SendSignal,
+                 CheckActivity, VerifyCheckpoint, PruneCheckpoints>;
 using Actions = std::vector<Action>;
 
 }  // namespace trainward::core

@@ -114,7 +114,10 @@ struct CauseFacts {
   bool in_rules = false;    // a crash rule may name it
   bool of_board = false;    // speaks against the board: charged to its record
   bool of_process = false;  // cured by a fresh process, so it may come like clockwork
-  bool hopeless = false;    // the end of the ladder proves that nothing changes
+  // What is in memory is not gone on from: it may be wrong itself, or the memory is what is
+  // missing.
+  bool spoils_state = false;
+  bool hopeless = false;  // the end of the ladder proves that nothing changes
   // Of `trainwardd --once` when the program is given up; try_again: another host may help.
   int exit_status = exit_code::try_again;
 };
@@ -175,7 +178,8 @@ inline constexpr std::array<CauseFacts, 33> causes{{
      .words = "a device computed or kept wrong values: copies of the parameters differ",
      .advice = "take the named board out if it is named again",
      .ladder = ladders::busy,
-     .in_rules = true},
+     .in_rules = true,
+     .spoils_state = true},
     {.cause = Cause::hang,
      .name = "hang",
      .words = "it made no progress, so it was ended",
@@ -202,7 +206,8 @@ inline constexpr std::array<CauseFacts, 33> causes{{
      .advice = "give the machine more memory, or use smaller buffers",
      .ladder = ladders::host_memory,
      .in_rules = true,
-     .of_process = true},
+     .of_process = true,
+     .spoils_state = true},
     {.cause = Cause::config,
      .name = "config",
      .words = "the program or its set-up is wrong; only a change helps",
@@ -228,6 +233,7 @@ inline constexpr std::array<CauseFacts, 33> causes{{
      .advice = "try a lower learning rate or stronger gradient clipping",
      .ladder = ladders::loss,
      .in_rules = true,
+     .spoils_state = true,
      .hopeless = true,
      .exit_status = exit_code::do_not_requeue},
     {.cause = Cause::unknown,
@@ -251,6 +257,7 @@ inline constexpr std::array<CauseFacts, 33> causes{{
      .words = "the loss jumped far above what it was, and stayed there",
      .advice = "try a lower learning rate or stronger gradient clipping",
      .ladder = ladders::loss,
+     .spoils_state = true,
      .hopeless = true,
      .exit_status = exit_code::do_not_requeue},
     {.cause = Cause::resume_contract,
@@ -258,6 +265,7 @@ inline constexpr std::array<CauseFacts, 33> causes{{
      .words = "it began before the checkpoint that it was told to resume from",
      .advice = "make the program load the checkpoint it is given (TRAINWARD_RESUME_FROM)",
      .ladder = ladders::retry_once,
+     .spoils_state = true,
      .hopeless = true,
      .exit_status = exit_code::do_not_requeue},
     {.cause = Cause::do_not_requeue,

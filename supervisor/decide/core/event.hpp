@@ -117,6 +117,7 @@ struct PhaseEntered {
 };
 struct Resumed {
   Step step;
+  bool from_memory = false;  // where the attempt before left its state
 };
 // What nobody told is not there; a loss that is there and is no number is a run that has diverged.
 struct StepDone {
@@ -124,6 +125,7 @@ struct StepDone {
   StepFigures figures = {};
   Step counter_end = {};  // the last step of the counter that the program shows; 0: it shows none
   bool of_run = false;    // which is the run's, as far as it says, and not an epoch's
+  Step in_memory = {};    // the newest whose state is in memory for the next attempt; 0: none
 };
 struct DevicesTold {
   DeviceWindow window;

@@ -120,6 +120,7 @@ struct Attempt {
   Step resume_step;
   Step first_step;          // 0: none yet
   Step last_step;           // or where it resumed
+  Step memory_step;         // the newest that it left in memory; 0: none
   Step target_step;         // the run's last, as the worker told; 0: it did not
   Step counter_end;         // of the counter that it shows, not to be relied upon; 0: it shows none
   bool counts_run = false;  // that is the run's, as far as it says
@@ -136,9 +137,10 @@ struct Attempt {
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Attempt, (),
-                      (pid, resume_from, resume_step, first_step, last_step, target_step,
-                       counter_end, counts_run, kept_at_launch, highest_at_launch, launched_mono_ms,
-                       kill, kills_sent, halt, from_scratch, facts, leak, devices))
+                      (pid, resume_from, resume_step, first_step, last_step, memory_step,
+                       target_step, counter_end, counts_run, kept_at_launch, highest_at_launch,
+                       launched_mono_ms, kill, kills_sent, halt, from_scratch, facts, leak,
+                       devices))
 
 // What a worker is watched by: deadlines, and what the run has taught of how long things take.
 struct Watch {
@@ -161,8 +163,9 @@ BOOST_DESCRIBE_STRUCT(Watch, (),
 
 // What all attempts so far have come to, and how they ended.
 struct History {
-  Step highest_step;  // ever finished
-  Step kept_step;     // newest verified
+  Step highest_step;       // ever finished
+  Step highest_in_memory;  // that any attempt left there
+  Step kept_step;          // newest verified
   // The newest checkpoint that verified, also of a program that finds its own place, and the folder
   // that it lay in then: device and inode.
   std::string kept_path;
@@ -196,12 +199,13 @@ struct History {
   friend bool operator==(const History&, const History&) = default;
 };
 BOOST_DESCRIBE_STRUCT(History, (),
-                      (highest_step, kept_step, kept_path, kept_in, seen_path, from_scratch_wall_ms,
-                       last_loss, last_cause, faults, attempts_without_progress, charged_attempts,
-                       time_without_progress_ms, rungs, unreadable, missing, missing_since,
-                       not_ready, planned_restarts, hang_step, hang_silent_ms, told_of_bursts,
-                       told_of_patience, trouble_step, rollbacks, boards, without_board_since,
-                       disk_refused, missing_file, waits_for, told_snag))
+                      (highest_step, highest_in_memory, kept_step, kept_path, kept_in, seen_path,
+                       from_scratch_wall_ms, last_loss, last_cause, faults,
+                       attempts_without_progress, charged_attempts, time_without_progress_ms, rungs,
+                       unreadable, missing, missing_since, not_ready, planned_restarts, hang_step,
+                       hang_silent_ms, told_of_bursts, told_of_patience, trouble_step, rollbacks,
+                       boards, without_board_since, disk_refused, missing_file, waits_for,
+                       told_snag))
 
 // What the next attempt is to do differently.
 struct Amends {
@@ -209,10 +213,11 @@ struct Amends {
   std::vector<DataWindow> skip;  // the newest 32
   Step below;                    // it resumes from before this step; 0: from the newest
   bool anew = false;             // it starts at step 0, as requested
+  bool disk_only = false;        // the state in memory may be at fault, or there is no room for it
   std::vector<Remedy> repairs;   // to be done before the launch
   friend bool operator==(const Amends&, const Amends&) = default;
 };
-BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, anew, repairs))
+BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, anew, disk_only, repairs))
 
 // What the program runs on, or did last.
 struct Boards {

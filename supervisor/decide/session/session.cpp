@@ -133,6 +133,7 @@ void Session::carry_out(const core::Action& action) {
                  [](const core::RecordSpan&) {},
                  [](const core::RecordAttemptBegun&) {},
                  [](const core::RecordWorkerStarted&) {},
+                 [](const core::RecordResumed&) {},
                  [](const core::RecordAttemptEnded&) {},
                  [](const core::RecordCheckpoint&) {},
                  [](const core::RecordBoard&) {},

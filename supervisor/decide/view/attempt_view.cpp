@@ -51,6 +51,15 @@ std::string lost_words(const json::object& attempt) {
   return fmt::format("{} {} lost", grouped(*lost), *lost == 1 ? "step" : "steps");
 }
 
+std::string source_words(const json::object& attempt) {
+  const std::string source = string_or(attempt, "source", "");
+  const std::int64_t step = int_or(attempt, "resume_step", 0);
+  if (source == "memory") {
+    return fmt::format("from memory, where the attempt before had left step {}", grouped(step));
+  }
+  return source == "disk" ? fmt::format("from the checkpoint of step {}", grouped(step)) : "";
+}
+
 std::string steps_words(const json::object& attempt) {
   const std::int64_t last = int_or(attempt, "last_step", 0);
   const bool told = int_or(attempt, "told_to_resume", 1) != 0;

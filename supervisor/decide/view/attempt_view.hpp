@@ -21,6 +21,8 @@ std::string remedy_words(std::string_view remedy);
 
 // "41 steps lost", "nothing lost", "what was lost is not known yet"
 std::string lost_words(const json::object& attempt);
+// "from memory, where the attempt before had left step 40"; empty: from nothing, or not known
+std::string source_words(const json::object& attempt);
 // "1 to 40: 30 kept, 10 lost, 0 repeated"
 std::string steps_words(const json::object& attempt);
 // Serials are long and differ at the end: "…F00123", or "-".

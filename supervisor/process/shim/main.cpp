@@ -11,8 +11,8 @@
 #include "common/base/number_in.hpp"
 #include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
+#include "supervisor/process/shim/memory/state_keeper.hpp"
 #include "supervisor/process/shim/shim.hpp"
-#include "supervisor/process/shim/state_keeper.hpp"
 
 int main(int argc, char** argv) {
   // One heap for both threads: what one of them frees the other can use.

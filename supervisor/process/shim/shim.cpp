@@ -17,9 +17,9 @@
 #include "supervisor/process/containment/containment_cgroup.hpp"
 #include "supervisor/process/shim/attempt_place.hpp"
 #include "supervisor/process/shim/disk_writer.hpp"
+#include "supervisor/process/shim/memory/state_memory.hpp"
 #include "supervisor/process/shim/message_socket.hpp"
 #include "supervisor/process/shim/shim_attempt.hpp"
-#include "supervisor/process/shim/state_memory.hpp"
 #include "supervisor/process/shim/worker_process.hpp"
 
 namespace trainward::shim {

@@ -1,5 +1,5 @@
 // State in memory: what is read is what was written, or it is refused with the reason.
-#include "checkpoint/memory/state_slot.hpp"
+#include "checkpoint/state_slot.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <cstring>
 #include <random>
 
-#include "checkpoint/memory/slot_header.hpp"
-#include "checkpoint/memory/slot_pair.hpp"
 #include "checkpoint/reader.hpp"
+#include "checkpoint/slot_header.hpp"
+#include "checkpoint/slot_pair.hpp"
 #include "support.hpp"
 
 namespace trainward::checkpoint {

@@ -80,6 +80,12 @@ Checkpointing::Checkpointing(std::filesystem::path root, Trainable& model, RunFa
       reporter_(reporter),
       saver_(root_, options_) {}
 
+Checkpointing::~Checkpointing() {
+  if (memory_ == nullptr) return;
+  memory_->settle();
+  model_.before_update({});
+}
+
 checkpoint::Contents Checkpointing::contents(const Progress& progress) const {
   checkpoint::Contents contents{to_state(progress, facts_), model_.model_state(),
                                 model_.optimizer_state()};
@@ -111,7 +117,29 @@ void Checkpointing::reserve(std::optional<std::int64_t> available) {
                             std::max<std::int64_t>(available.value_or(0), 0))))));
 }
 
+void Checkpointing::use_memory(StateInMemory& memory, std::optional<std::int64_t> available,
+                               bool spare) {
+  memory_ = &memory;
+  settles_ = model_.before_update([&memory] { memory.settle(); });
+  checkpoint::Contents sample = contents({});
+  // A save in the background has memory of its own, which it has not touched yet.
+  const std::uint64_t promised = in_background_ ? checkpoint::slot_bytes(sample).value_or(0) : 0;
+  memory.reserve(std::move(sample), available, promised, spare);
+}
+
+void Checkpointing::remember(const Progress& progress, std::chrono::nanoseconds took) {
+  if (memory_ == nullptr) return;
+  const bool begun = memory_->remember(took, [&]() -> Result<checkpoint::Contents> {
+    if (auto gathered = model_.gather_state(); !gathered) return propagate(gathered);
+    return contents(progress);
+  });
+  if (begun && !settles_) memory_->settle();
+}
+
+std::int64_t Checkpointing::in_memory() const { return memory_ == nullptr ? 0 : memory_->step(); }
+
 Status Checkpointing::begin(const Progress& progress) {
+  if (memory_ != nullptr) memory_->settle();  // gathering overwrites what it reads
   if (auto gathered = model_.gather_state(); !gathered) return gathered;
   if (in_background_) {
     auto begun = saver_.begin(contents(progress));

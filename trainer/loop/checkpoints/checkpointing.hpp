@@ -11,6 +11,7 @@
 #include "checkpoint/disk/aligned_memory.hpp"
 #include "checkpoint/reader.hpp"
 #include "trainer/loop/checkpoints/checkpoint_port.hpp"
+#include "trainer/loop/checkpoints/state_in_memory.hpp"
 #include "trainer/loop/reporting/reporter.hpp"
 #include "trainer/model/training/trainable.hpp"
 
@@ -35,14 +36,20 @@ class Checkpointing final : public CheckpointPort {
   // `model` and `reporter` must outlive it.
   Checkpointing(std::filesystem::path root, Trainable& model, RunFacts facts, Carried carried,
                 checkpoint::SaveOptions options, Reporter& reporter);
+  ~Checkpointing() override;
 
   // Takes the memory for the copies. `available`: what the machine can give.
   void reserve(std::optional<std::int64_t> available);
+
+  // Leaves the state in `memory`, which outlives this, between saves. `spare`: as CopyPace.
+  void use_memory(StateInMemory& memory, std::optional<std::int64_t> available, bool spare);
 
   Status begin(const Progress& progress) override;
   [[nodiscard]] std::optional<std::int64_t> pending() const override;
   std::optional<Outcome> take() override;
   std::optional<Outcome> wait() override;
+  void remember(const Progress& progress, std::chrono::nanoseconds took) override;
+  [[nodiscard]] std::int64_t in_memory() const override;
   Status keep(const std::vector<Evaluated>& best) override;
 
  private:
@@ -55,6 +62,8 @@ class Checkpointing final : public CheckpointPort {
   Carried carried_;
   checkpoint::SaveOptions options_;
   Reporter& reporter_;
+  StateInMemory* memory_ = nullptr;
+  bool settles_ = false;  // the model tells before its state changes
   bool in_background_ = false;
   bool hint_told_ = false;
   std::optional<Outcome> done_;  // of a save the training waited for

@@ -95,20 +95,31 @@ Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
   return std::optional<fs::path>();
 }
 
-Result<int> edition_begun_under(const fs::path& folder) {
-  auto reader = checkpoint::Reader::open(folder);
+Result<checkpoint::Reader> Origin::open() const {
+  return slot != nullptr ? checkpoint::Reader::open(*slot) : checkpoint::Reader::open(folder);
+}
+
+std::int64_t step_in(const std::optional<fs::path>& folder) {
+  if (!folder) return -1;
+  const auto reader = checkpoint::Reader::open(*folder);
+  return reader ? reader->state().step : -1;
+}
+
+Result<int> edition_begun_under(const Origin& origin) {
+  auto reader = origin.open();
   if (!reader) return propagate(reader);
   const int edition = edition_of(reader->state());
   if (edition >= 1 && edition <= current_edition) return edition;
   return fail(ErrorKind::usage,
               fmt::format("began under edition {} of what settings mean, and this version knows {}",
                           edition, current_edition),
-              folder.string(), "resume with the version that wrote it, or a later one");
+              origin.folder.string(), "resume with the version that wrote it, or a later one");
 }
 
-Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& model,
+Result<ResumePoint> open_checkpoint(const Origin& origin, const ModelSpec& model,
                                     const hf::BaseModel& base, const RunFacts& facts) {
-  auto reader = checkpoint::Reader::open(folder);
+  const fs::path& folder = origin.folder;
+  auto reader = origin.open();
   if (!reader) return propagate(reader);
   if (auto ok = same_architecture(*reader, model, folder); !ok) return propagate(ok);
   const checkpoint::TrainingState& state = reader->state();

@@ -13,6 +13,7 @@
 
 #include "checkpoint/huggingface/model/model_record.hpp"
 #include "checkpoint/reader.hpp"
+#include "checkpoint/state_slot.hpp"
 #include "common/base/error.hpp"
 #include "trainer/loop/reporting/reporter.hpp"
 #include "trainer/loop/reporting/training_progress.hpp"
@@ -34,9 +35,21 @@ Result<std::optional<std::filesystem::path>> choose_checkpoint(const ResumeReque
                                                                const std::filesystem::path& root,
                                                                Reporter& reporter);
 
+// Where an attempt begins: a checkpoint's folder, or what the attempt before left in memory.
+struct Origin {
+  std::filesystem::path folder;
+  checkpoint::StateSlot* slot = nullptr;  // then `folder` is what messages call it
+
+  [[nodiscard]] Result<checkpoint::Reader> open() const;
+};
+
+// Of a checkpoint folder; -1 without one. What cannot be opened is reported when it is resumed
+// from.
+std::int64_t step_in(const std::optional<std::filesystem::path>& folder);
+
 // The edition (edition.hpp) that the run of this checkpoint began under. Usage: one of a later
 // version of this program.
-Result<int> edition_begun_under(const std::filesystem::path& folder);
+Result<int> edition_begun_under(const Origin& origin);
 
 struct ResumePoint {
   checkpoint::Reader reader;
@@ -45,7 +58,7 @@ struct ResumePoint {
 };
 
 // `base`: what the run begins from, without a digest where it does from nothing.
-Result<ResumePoint> open_checkpoint(const std::filesystem::path& folder, const ModelSpec& model,
+Result<ResumePoint> open_checkpoint(const Origin& origin, const ModelSpec& model,
                                     const checkpoint::huggingface::BaseModel& base,
                                     const RunFacts& facts);
 

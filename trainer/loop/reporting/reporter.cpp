@@ -50,14 +50,17 @@ void Reporter::compiled(const CompiledProgram& program) {
                    program.ms));
 }
 
-void Reporter::resumed(std::int64_t step) {
-  sinks_.notify({{"RESUMED_STEP", std::to_string(step)}});
+void Reporter::resumed(std::int64_t step, bool from_memory) {
+  Message message{{"RESUMED_STEP", std::to_string(step)}};
+  if (from_memory) message.emplace_back("RESUMED_FROM", "memory");
+  sinks_.notify(message);
 }
 
 void Reporter::target(std::int64_t step) { sinks_.notify({{"TARGET_STEP", std::to_string(step)}}); }
 
-void Reporter::step(std::int64_t step, const StepFigures& figures) {
+void Reporter::step(std::int64_t step, const StepFigures& figures, std::int64_t in_memory) {
   Message message{{"STEP", std::to_string(step)}};
+  if (in_memory > 0) message.emplace_back("MEMORY_STEP", std::to_string(in_memory));
   put_figures(message, figures);
   sinks_.notify(message);
 }

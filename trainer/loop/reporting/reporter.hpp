@@ -52,9 +52,10 @@ class Reporter {
   void phase(std::string_view name);      // load, compile, train, save, evaluate
   void status(const std::string& words);  // what is going on, in words
   void compiled(const CompiledProgram& program);
-  void resumed(std::int64_t step);  // 0: a fresh start
-  void target(std::int64_t step);   // the run's last, where the configuration leaves it open
-  void step(std::int64_t step, const StepFigures& figures);
+  void resumed(std::int64_t step, bool from_memory = false);  // 0: a fresh start
+  void target(std::int64_t step);  // the run's last, where the configuration leaves it open
+  // `in_memory`: the newest step that is in memory; 0: none.
+  void step(std::int64_t step, const StepFigures& figures, std::int64_t in_memory = 0);
   void devices(const DeviceWindow& window);
   void log_step(std::int64_t step, const StepFigures& figures);
   // Of data that is not trained on; a cross-entropy, in nats.

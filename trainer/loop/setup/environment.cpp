@@ -28,6 +28,7 @@ Result<WorkerEnvironment> read_environment(const EnvironmentLookup& look_up) {
   }
   environment.resume_from = value_of(look_up, env::resume_from);
   environment.plan = value_of(look_up, env::plan).value_or("");
+  environment.memory = value_of(look_up, env::memory).value_or("");
   const std::string attempt = value_of(look_up, env::attempt).value_or("");
   if (!attempt.empty()) {
     environment.attempt = number_in<std::int64_t>(attempt).value_or(-1);

@@ -20,7 +20,8 @@ struct WorkerEnvironment {
   std::optional<std::string> checkpoint_dir;
   std::optional<std::string> resume_from;  // present and empty: told to start fresh
   std::optional<std::string> program_cache;
-  std::string plan;  // JSON (attempt_plan.hpp)
+  std::string plan;    // JSON (attempt_plan.hpp)
+  std::string memory;  // numbers of descriptors (state_in_memory.hpp); empty: none
 };
 
 // Returns nullptr for a variable that is not set, as getenv() does.

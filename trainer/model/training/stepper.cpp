@@ -42,9 +42,15 @@ class Stepper final : public Trainable {
       cut(tokens, i, spec_.accumulation);
       if (auto ok = train_on({i, i == 0, i + 1 == spec_.accumulation}); !ok) return propagate(ok);
     }
+    if (settle_) settle_();
     auto result = executor_->update(steps_done_ + 1);
     if (result) ++steps_done_;
     return result;
+  }
+
+  bool before_update(std::function<void()> settle) override {
+    settle_ = std::move(settle);
+    return true;
   }
 
   Result<double> evaluate(const TokenBatch& tokens) override {
@@ -138,6 +144,7 @@ class Stepper final : public Trainable {
   std::unique_ptr<StepExecutor> executor_;  // before the state it borrows
   BatchTokens tokens_;
   std::int64_t steps_done_ = 0;
+  std::function<void()> settle_;  // may be empty
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -55,6 +56,11 @@ class Trainable {
 
   // All sequences of the step; with weights and segments where the spec says so.
   virtual Result<StepResult> step(const TokenBatch& tokens) = 0;
+
+  // Called in every step right before the state changes, so that a reader of the state beside the
+  // work has ended by then. False: this model cannot tell, and the state must be left alone from
+  // step() on.
+  virtual bool before_update(std::function<void()> /*settle*/) { return false; }
 
   // Loss of one batch that is not trained on: its mean, or with weights their sum. Of one batch
   // whatever makes a step. Nothing is dropped, and nothing of the model changes.

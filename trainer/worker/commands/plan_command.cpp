@@ -68,7 +68,8 @@ std::vector<Change> changes(const TrainingSpec& spec, const BaseWeights* base) {
 
 struct Verdict {
   MemoryPlan plan;
-  std::uint64_t peak = 0;  // of all processes of this machine that share a step
+  std::uint64_t copies = 0;  // of the state, left in memory for the next attempt; 0: none
+  std::uint64_t peak = 0;    // of all processes of this machine that share a step
   std::optional<std::int64_t> available;
   std::vector<Change> changes;  // where it does not fit
 
@@ -92,6 +93,11 @@ std::string text_of(const Verdict& verdict, const WorkerConfig& config) {
   }
   text += fmt::format("  {:<12} {:>10}{}\n", "in all", human_bytes(verdict.peak),
                       config.ranks() > 1 ? fmt::format("  in {} processes", config.ranks()) : "");
+  if (verdict.copies > 0) {
+    text += fmt::format("  {:<12} {:>10}  {}\n", "and", human_bytes(verdict.copies),
+                        "where there is room: two copies of weights and moments, for the next "
+                        "attempt (checkpoint_memory)");
+  }
   if (!verdict.available) return text;
   const std::string there =
       human_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(*verdict.available, 0)));
@@ -110,6 +116,7 @@ json::object json_of(const Verdict& verdict) {
     object[fmt::format("{}_bytes", row.name)] = row.bytes;
   }
   object["peak_bytes"] = verdict.peak;
+  object["state_copies_bytes"] = verdict.copies;
   object["available_bytes"] =
       verdict.available ? json::value(*verdict.available) : json::value(nullptr);
   object["fits"] = verdict.fits();
@@ -129,7 +136,10 @@ Result<Verdict> judge(WorkerConfig& config, const CommandPorts& ports, Reporter&
   }
   auto plan = plan_cpu_memory(part, chosen->base.get());
   if (!plan) return propagate(plan);
-  Verdict verdict{*plan, peak_of(*plan, config.ranks()), std::nullopt, {}};
+  // Of each weight that is trained the value, and the two moments that the plan counts.
+  const bool copies = config.checkpoint_memory != "off" && config.ranks() == 1;
+  Verdict verdict{
+      *plan, copies ? 3 * plan->moments : 0, peak_of(*plan, config.ranks()), std::nullopt, {}};
   const auto memory = host::available_memory("/", host::cgroups_of("/", ::getpid()));
   if (memory) verdict.available = memory->bytes;
   if (!verdict.fits()) verdict.changes = changes(part, chosen->base.get());

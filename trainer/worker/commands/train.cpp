@@ -53,6 +53,8 @@ int train_with(const MakeModel& make_model, const WorkerOptions& options) {
     reporter.error(environment.error().message());
     return exit_code::configuration;
   }
+  // Ranks have inherited the word of it, and not the descriptors.
+  if (started_as_rank(look_up)) environment->memory.clear();
   SignalRequests requests;
   return run_worker(options, *environment, {sinks, requests, make_model, bf16_is_fast});
 }

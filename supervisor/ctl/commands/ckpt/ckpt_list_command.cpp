@@ -9,9 +9,12 @@
 #include "common/base/text.hpp"
 #include "supervisor/ctl/base/cli.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"
+#include "supervisor/ctl/client/source.hpp"
 #include "supervisor/ctl/output/output_rows.hpp"
 #include "supervisor/ctl/output/output_words.hpp"
 #include "supervisor/ctl/output/table.hpp"
+#include "supervisor/decide/view/attempt_view.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -94,13 +97,26 @@ std::string format_checkpoints(const json::array& rows, std::int64_t now_ms, con
   return table.text(style);
 }
 
+// What no checkpoint shows: the newest attempt may have begun beyond all of them.
+std::string newest_beginning(const Context& context, const std::string& program) {
+  auto rows = as_array(ask(context, target_of(program, "history"), [&](const store::Store& store) {
+    return of_program(store, program, store.history_json(program));
+  }));
+  if (!rows || rows->empty() || !rows->back().is_object()) return {};
+  const json::object& attempt = rows->back().get_object();
+  if (string_or(attempt, "source", "") != "memory") return {};
+  return fmt::format("Attempt {} began {}.\n", int_or(attempt, "attempt", 0),
+                     views::source_words(attempt));
+}
+
 int list_checkpoints(const Context& context, const std::string& name_or_folder) {
-  auto rows = !name_or_folder.empty() && names_a_folder(name_or_folder)
-                  ? in_folder(name_or_folder)
-                  : checkpoints_on_record(context, name_or_folder);
+  const bool folder = !name_or_folder.empty() && names_a_folder(name_or_folder);
+  auto rows = folder ? in_folder(name_or_folder) : checkpoints_on_record(context, name_or_folder);
   if (rows) add_marks(*rows);
   return print_rows(context, rows, "No checkpoints", [&](const json::array& found) {
-    return format_checkpoints(found, context.terminal.now.wall.ms, context.style());
+    std::string text = format_checkpoints(found, context.terminal.now.wall.ms, context.style());
+    if (!folder && !name_or_folder.empty()) text += newest_beginning(context, name_or_folder);
+    return text;
   });
 }
 

@@ -50,6 +50,8 @@ Step Turn::began_after() const {
 
 bool Turn::made_progress() const {
   if (state_.history.kept_step > state_.current.kept_at_launch) return true;
+  // As long as somebody lives to take it: what was there once before is no progress.
+  if (state_.current.memory_step > state_.history.highest_in_memory) return true;
   const bool steps_unseen = policy_.foreign && !state_.current.first_step;
   if (steps_unseen && lived_ms() >= progress_unseen_ms) return true;
   if (policy_.keeps_checkpoints) return false;
@@ -193,6 +195,8 @@ void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
   ended.halt = false;
 
   const bool advanced = made_progress();
+  history.highest_in_memory = std::max(history.highest_in_memory, ended.memory_step);
+  state_.next.disk_only = facts(verdict.cause).spoils_state;
   // What is done after a clean end is no replay, whatever a program restarts by itself.
   if (!policy_.told_to_resume && verdict.cause == Cause::done) history.highest_step = {};
   const bool our_wish = verdict.cause == Cause::stopped || verdict.cause == Cause::larger_mesh;

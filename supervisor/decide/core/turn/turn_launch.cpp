@@ -125,6 +125,7 @@ void Turn::on(const CheckpointSelected& e) {
     note("rollback", fmt::format("going back to step {}; the data of steps {} to {} is left out",
                                  e.step, e.step + 1, history.trouble_step));
   }
+  const bool disk_only = std::exchange(next.disk_only, false) || next.below || next.anew;
   next.below = {};
   const Attempt before = std::exchange(state_.current, {});
   Attempt& attempt = state_.current;
@@ -134,6 +135,7 @@ void Turn::on(const CheckpointSelected& e) {
   attempt.from_scratch = std::exchange(next.anew, false);
   if (attempt.from_scratch) {
     history.trouble_step = {};
+    history.highest_in_memory = {};
     next.skip.clear();
   }
   if (policy_.told_to_resume || attempt.from_scratch) {
@@ -174,7 +176,7 @@ void Turn::on(const CheckpointSelected& e) {
   }
   note("launch", fmt::format("attempt {}{}{}", state_.attempt, on, from));
   act(Launch{state_.attempt, boards.board, state_.current.resume_from, plan_attempt(),
-             more_serials()});
+             more_serials(), disk_only});
 }
 
 void Turn::on(const NotReady& e) {

@@ -29,6 +29,13 @@ void Turn::on(const PhaseEntered& e) {
 void Turn::on(const Resumed& e) {
   if (!listening()) return;
   progress();
+  if (e.from_memory && e.step > state_.current.resume_step && !state_.current.first_step) {
+    note("resume", fmt::format("resumed from memory at step {}; the checkpoint is of step {}",
+                               e.step, state_.current.resume_step));
+    state_.current.resume_step = e.step;
+    state_.current.last_step = e.step;
+    act(RecordResumed{e.step});
+  }
   if (e.step >= state_.current.resume_step) return;
   kill(Cause::resume_contract, fmt::format("told to resume from step {}, but it reported step {}",
                                            state_.current.resume_step, e.step));
@@ -68,6 +75,7 @@ void Turn::on(const StepDone& e) {
   }
   state_.next.plan.good_steps += std::max<std::int64_t>(e.step - attempt.last_step, 0);
   attempt.last_step = e.step;
+  attempt.memory_step = std::max(attempt.memory_step, e.in_memory);
   attempt.counter_end = e.counter_end;
   attempt.counts_run = e.of_run;
   if (const auto& loss = e.figures.loss; loss && std::isfinite(*loss)) history.last_loss = *loss;

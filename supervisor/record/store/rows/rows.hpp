@@ -49,11 +49,12 @@ struct AttemptRow {
   bool told_to_resume = true;  // otherwise its first step shows where it went on
   std::string boards;          // all serials, with commas between them
   std::string mesh;            // "2x4", "1x4 of 2x4", or empty
+  std::string source;          // disk, memory; empty: from nothing, or not known
 };
 BOOST_DESCRIBE_STRUCT(AttemptRow, (),
                       (program, number, nonce, board, folder, intended_ms, started_ms, ended_ms,
                        pid, resume_from, resume_step, first_step, last_step, kept_step, exit_code,
-                       exit_signal, cause, verdict, remedy, plan, told_to_resume, boards, mesh))
+                       exit_signal, cause, verdict, remedy, plan, told_to_resume, boards, mesh, source))
 
 // The processes of an attempt, as its shim named them; see common/os/processes/process_id.hpp.
 struct ProcessesRow {

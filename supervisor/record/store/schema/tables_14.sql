@@ -3,3 +3,5 @@
 alter table attempts add column boards text not null default '';
 alter table attempts add column mesh   text not null default '';
 update attempts set boards = board;
+-- And what an attempt began from: 'disk', 'memory', or nothing that is known.
+alter table attempts add column source text not null default '';

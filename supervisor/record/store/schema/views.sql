@@ -131,7 +131,8 @@ select program,
         where c.program = raw.program and c.attempt = raw.number and not c.hit) as cache_misses,
        told_to_resume,
        boards,
-       mesh
+       mesh,
+       source
 from raw;
 
 -- A row per program, also of those that are no longer in the configuration. Not every line of a program tells all: a loss, tokens and

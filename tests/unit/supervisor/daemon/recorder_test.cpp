@@ -73,6 +73,25 @@ TEST_F(RecorderTest, ACheckpointOfAnEarlierAttemptIsNotThisOnes) {
   EXPECT_EQ(store_.attempt("run", 2).value()->kept_step, 6);
 }
 
+// The attempt before has kept what this one took, as far as it had come.
+TEST_F(RecorderTest, WhatWasTakenFromMemoryWasKept) {
+  begin_attempt(1);
+  state_.current.last_step = {60};
+  ASSERT_TRUE(
+      turn(core::Alive{}, {core::RecordAttemptEnded{1, {}, 9, core::Cause::killed, "k", {}, {}}}));
+  state_.current.resume_from = "/c/step-00000050";
+  state_.current.resume_step = {50};
+  begin_attempt(2);
+  EXPECT_EQ(store_.attempt("run", 2).value()->source, "disk");
+  ASSERT_TRUE(turn(core::Resumed{61, true}, {core::RecordResumed{61}}));
+  EXPECT_EQ(store_.attempt("run", 1).value()->kept_step, 60);
+  const auto second = *store_.attempt("run", 2).value();
+  EXPECT_EQ(second.source, "memory");
+  EXPECT_EQ(second.resume_step, 61);
+  EXPECT_EQ(second.resume_from, "step-00000050");
+  EXPECT_EQ(store_.history_json("run").value().at(0).at("steps_lost").as_int64(), 0);
+}
+
 // A daemon that dies before the program has heard of the new start must not hide it.
 TEST_F(RecorderTest, TheStartOfTheMachineIsCommittedWithTheEventThatTellsOfIt) {
   begin_attempt(1);

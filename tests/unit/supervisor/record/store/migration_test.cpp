@@ -54,6 +54,7 @@ TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesWhatIsNew) {
     EXPECT_EQ(status[0].at("cache_hits").as_int64(), 1);
     EXPECT_EQ(status[0].at("tokens").as_int64(), 1536) << "those of step 25 were not told";
     EXPECT_TRUE(must(store.attempt("trainer", 1))->told_to_resume);
+    EXPECT_EQ(must(store.attempt("trainer", 1))->source, "");
     must(store.add_step("trainer", {{}, 26, 1, epoch_ms, false}));
     EXPECT_EQ(must(store.step_rows("trainer")), 3);
     EXPECT_TRUE(must(store.messages_after(0, 9)).empty()) << "nobody is told of what was before";

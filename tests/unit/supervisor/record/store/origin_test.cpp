@@ -70,6 +70,14 @@ TEST_F(Origins, ACheckpointThatNoAttemptReachedWasBrought) {
             (Told{"n2", true}));
 }
 
+// Its last steps may not have been told before it was killed, and no checkpoint may be there yet.
+TEST_F(Origins, FromMemoryTheRunGoesOn) {
+  AttemptRow second = attempt(2, 26, 27, 60, 60);
+  second.source = "memory";
+  EXPECT_EQ(of({attempt(1, 0, 1, 25, 0), second}), (Told{"n1", false}));
+  EXPECT_EQ(of({attempt(1, 0, 1, 25, 20), from(second, "s20")}), (Told{"n1", false}));
+}
+
 TEST_F(Origins, BegunAnewItIsAnotherTraining) {
   EXPECT_EQ(of({attempt(1, 0, 1, 5000, 5000), attempt(2, 0, 1, 100, 100),
                 from(attempt(3, 100, 101, 110, 0), "s100")}),

@@ -1,7 +1,7 @@
 // A state slot after its checks, in the form of a checkpoint folder's.
 //
-// Every byte of every file has been compared with its checksum. Kind corrupt says what is wrong:
-// empty, torn, of another version, damaged. `name`: the slot in messages.
+// Every byte of every file has been compared with its checksum. Kind permanent: it is empty;
+// corrupt: torn, of another version, damaged. `name`: the slot in messages.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "checkpoint/memory/state_slot.hpp"
+#include "checkpoint/state_slot.hpp"
 
 namespace trainward::checkpoint {
 
@@ -31,6 +31,8 @@ class SlotPair {
 
   // Those that say that they are complete, the later step first.
   [[nodiscard]] std::vector<StateSlot*> newest();
+  // The others that hold something, which nobody can begin from.
+  [[nodiscard]] std::vector<const StateSlot*> incomplete() const;
   [[nodiscard]] std::uint64_t allocated() const;
   void clear();
 
@@ -43,6 +45,9 @@ class SlotPair {
     Status done;
     std::chrono::nanoseconds processor{};  // its thread's time
   };
+  // What was begun and has no outcome that was taken yet; a copy, or anything.
+  [[nodiscard]] bool copying() const { return begun_ && copying_; }
+  [[nodiscard]] bool running() const { return begun_; }
   // Empty: nothing was begun since the last outcome.
   std::optional<Outcome> wait();
   std::optional<Outcome> take();  // empty also while it is running
@@ -55,9 +60,10 @@ class SlotPair {
   std::size_t next_ = 0;  // which is written into
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::function<Outcome()> job_;    // to be done, or being done
+  std::function<Outcome()> job_;    // to be done
   std::optional<Outcome> outcome_;  // not taken yet
-  bool begun_ = false;              // job_ or outcome_, for the thread of the caller
+  bool begun_ = false;              // and not taken; the caller's thread's
+  bool copying_ = false;            // that is a copy
   std::jthread thread_;
 };
 

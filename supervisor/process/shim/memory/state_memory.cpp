@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/state_memory.hpp"
+#include "supervisor/process/shim/memory/state_memory.hpp"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "supervisor/process/shim/state_keeper.hpp"
+#include "supervisor/process/shim/memory/state_keeper.hpp"
 
 namespace trainward::shim {
 namespace {

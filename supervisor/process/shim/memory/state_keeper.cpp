@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/state_keeper.hpp"
+#include "supervisor/process/shim/memory/state_keeper.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -66,7 +66,7 @@ bool send_state(int connection) {
   return ::sendmsg(connection, &message, MSG_NOSIGNAL) == 1;
 }
 
-// True: whoever asked has said that it has them.
+// True: the process that asked has said that it has them.
 bool hand_over() {
   const Fd connection(::accept4(socket_fd, nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection || !is_own_peer(connection.get()) || !send_state(connection.get())) return false;

@@ -1,4 +1,4 @@
-#include "checkpoint/memory/state_slot.hpp"
+#include "checkpoint/state_slot.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 #include "checkpoint/format/block_hash.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/image.hpp"
-#include "checkpoint/memory/slot_header.hpp"
+#include "checkpoint/slot_header.hpp"
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/file.hpp"

@@ -1,5 +1,6 @@
-#include "checkpoint/memory/slot_pair.hpp"
+#include "checkpoint/slot_pair.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <system_error>
 #include <utility>
@@ -34,6 +35,14 @@ std::vector<StateSlot*> SlotPair::newest() {
   return found;
 }
 
+std::vector<const StateSlot*> SlotPair::incomplete() const {
+  std::vector<const StateSlot*> found;
+  for (const StateSlot& slot : slots_) {
+    if (slot.allocated() > 0 && !slot.claim()) found.push_back(&slot);
+  }
+  return found;
+}
+
 std::uint64_t SlotPair::allocated() const { return slots_[0].allocated() + slots_[1].allocated(); }
 
 void SlotPair::clear() {
@@ -42,6 +51,7 @@ void SlotPair::clear() {
 }
 
 void SlotPair::reserve(Contents contents) {
+  copying_ = false;
   start([this, contents = std::move(contents)]() -> Outcome {
     Status done = slots_[next_].reserve(contents);
     if (done) done = slots_[1 - next_].reserve(contents);
@@ -51,6 +61,7 @@ void SlotPair::reserve(Contents contents) {
 
 bool SlotPair::begin(Contents contents) {
   if (begun_) return false;
+  copying_ = true;
   start([this, contents = std::move(contents)]() -> Outcome {
     const auto before = processor_time();
     Status done = slots_[next_].write(contents);
@@ -83,11 +94,10 @@ void SlotPair::start(std::function<Outcome()> job) {
 void SlotPair::serve(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return static_cast<bool>(job_); })) {
-    const auto job = job_;
+    const auto job = std::exchange(job_, {});
     lock.unlock();
     Outcome outcome = job();
     lock.lock();
-    job_ = {};
     outcome_ = std::move(outcome);
     changed_.notify_all();
   }

@@ -1,4 +1,4 @@
-#include "checkpoint/memory/open_slot.hpp"
+#include "checkpoint/open_slot.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "checkpoint/cached_file.hpp"
 #include "checkpoint/format/block_hash.hpp"
-#include "checkpoint/memory/slot_header.hpp"
+#include "checkpoint/slot_header.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -19,14 +19,15 @@ tl::unexpected<Error> bad(const std::string& name, std::string what) {
 
 Result<SlotHeader> header_of(std::span<const std::byte> bytes, const std::string& name) {
   SlotHeader header;
-  if (bytes.size() < page_bytes) return bad(name, "is empty");
+  const auto empty = [&] { return fail(ErrorKind::permanent, "is empty", name); };
+  if (bytes.size() < page_bytes) return empty();
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.magic != slot_magic) return bad(name, "is empty");
+  if (header.magic != slot_magic) return empty();
   if (header.version != slot_version) {
     return bad(
         name, fmt::format("is of version {}, this program reads {}", header.version, slot_version));
   }
-  if (header.complete != 1) return bad(name, "is torn: whoever wrote it was interrupted");
+  if (header.complete != 1) return bad(name, "is torn: its writer was interrupted");
   const bool fits = header.files_at % page_bytes == 0 && header.files_at <= bytes.size() &&
                     header.manifest_bytes <= max_manifest_bytes &&
                     page_bytes + header.manifest_bytes <= header.files_at;

@@ -5,12 +5,12 @@
 //   then             the files of the checkpoint, each from the start of a page
 //
 // Writing: not complete → files → manifest → complete. A process that is killed in between leaves a
-// slot that says so; whoever has two writes into the older one, and keeps the newer. What a killed
+// slot that says so; the owner of two writes into the older one, and keeps the newer. What a killed
 // process has written is in the memory of the file, so nothing needs to be flushed; a power cut
 // loses all of it. Reading trusts nothing: open_slot() compares every byte with its checksum.
 //
 // A slot has one user at a time, who writes or reads. Its memory is the file's, and is charged to
-// the cgroup of whom it was written by.
+// the cgroup of its first writer.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class StateSlot {
   [[nodiscard]] std::optional<SlotClaim> claim() const;
   // Another attempt begins from it.
   Status take();
-  // Nothing is in it any more, and its memory is given back.
+  // It is empty from then on, and its memory is given back.
   void clear();
 
   // Takes the memory for contents of this size, page by page, so that none is missing later. Kind
