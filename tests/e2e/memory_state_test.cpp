@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iostream>
 #include <random>
 
 #include "common/wire/kept_state.hpp"
@@ -16,6 +17,20 @@ namespace trainward::e2e {
 namespace {
 
 using testing::HasSubstr;
+
+std::size_t kills_wanted() {
+  const char* wanted = std::getenv("TRAINWARD_KILLS");
+  return wanted == nullptr ? 8 : std::strtoull(wanted, nullptr, 10);
+}
+
+std::uint64_t seed() {
+  const char* repeated = std::getenv("TRAINWARD_SEED");
+  std::random_device device;
+  const std::uint64_t chosen = repeated == nullptr ? (std::uint64_t{device()} << 32U) | device()
+                                                   : std::strtoull(repeated, nullptr, 10);
+  std::cout << "TRAINWARD_SEED=" << chosen << '\n';
+  return chosen;
+}
 
 class MemoryState : public World {
  protected:
@@ -45,6 +60,10 @@ class MemoryState : public World {
     return read_file(program() / fmt::format("attempts/{:04}/stdout.log", attempt), 16 << 20)
         .value_or("");
   }
+  std::int64_t newest_verified() {
+    auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
+    return store ? store->newest_checkpoint("run").value_or(0) : 0;
+  }
   // The newest step that an attempt said is in memory.
   std::int64_t told_in_memory(std::int64_t attempt) {
     const std::string journal =
@@ -70,15 +89,8 @@ class MemoryState : public World {
 };
 
 TEST_F(MemoryState, KillsAtRandomInstantsCostAStepAtMostAndNoBit) {
-  const char* wanted = std::getenv("TRAINWARD_KILLS");
-  const char* repeated = std::getenv("TRAINWARD_SEED");
-  const std::size_t kills = wanted == nullptr ? 8 : std::strtoull(wanted, nullptr, 10);
-  const std::uint64_t seed =
-      repeated == nullptr ? (std::uint64_t{std::random_device{}()} << 32U) | std::random_device{}()
-                          : std::strtoull(repeated, nullptr, 10);
-  std::cout << "seed " << seed << '\n';
-  SCOPED_TRACE(fmt::format("TRAINWARD_SEED={}", seed));
-  std::mt19937_64 random(seed);
+  const std::size_t kills = kills_wanted();
+  std::mt19937_64 random(seed());
   write_run(400);
   const std::string weights = calm();
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
@@ -100,6 +112,50 @@ TEST_F(MemoryState, KillsAtRandomInstantsCostAStepAtMostAndNoBit) {
     EXPECT_GT(told, 0);
     EXPECT_GE(all[i].resume_step, told);
     EXPECT_LE(all[i].resume_step, all[i - 1].last_step + 1);
+    EXPECT_EQ(all[i].first_step, all[i].resume_step + 1);
+  }
+}
+
+// Worker, shim, daemon and keeper in any order: nothing that verified is ever lost, and what is
+// taken from memory is beyond it.
+TEST_F(MemoryState, WhicheverIsKilledNoVerifiedStepIsLost) {
+  std::mt19937_64 random(seed());
+  write_run(600, ", checkpoint_every: 20");
+  const std::string weights = calm();
+  pid_t daemon = start_daemon({"--once", "run.yaml"});
+  std::vector<std::int64_t> verified;  // when each attempt ended
+  for (std::size_t kill = 1; kill <= kills_wanted(); ++kill) {
+    wait_for_steps(kill, static_cast<std::int64_t>(2 + random() % 30));
+    const pid_t worker = worker_pid();
+    const auto stat = host::read_stat("/", worker);
+    ASSERT_TRUE(stat);
+    enum class Victim { worker, daemon, shim, keeper };
+    const auto victim = static_cast<Victim>(random() % 4);
+    SCOPED_TRACE(fmt::format("kill {} of victim {}", kill, static_cast<int>(victim)));
+    const bool daemon_too = victim == Victim::daemon || victim == Victim::keeper;
+    verified.push_back(newest_verified());
+    if (daemon_too) {
+      ::kill(daemon, SIGKILL);
+      EXPECT_EQ(end_of(daemon), -SIGKILL);
+    }
+    ::kill(victim == Victim::shim ? stat->parent : worker, SIGKILL);
+    if (victim == Victim::keeper) {
+      // Its socket removed, it ends, and the memory is gone.
+      wait_until([&] { return std::filesystem::exists(socket()); });
+      std::filesystem::remove(socket());
+    }
+    if (daemon_too) daemon = start_daemon({"--once", "run.yaml"});
+    wait_until([&] { return attempts().size() > kill; });
+  }
+  finish(daemon, weights);
+  const auto all = attempts();
+  ASSERT_GT(all.size(), kills_wanted()) << daemon_log();
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    SCOPED_TRACE(fmt::format("attempt {}, {}", i + 1, all[i].source));
+    if (i <= verified.size()) {
+      EXPECT_GE(all[i].resume_step, verified[i - 1]);
+    }
+    EXPECT_TRUE(all[i].source == "memory" || all[i].resume_step % 20 == 0);
     EXPECT_EQ(all[i].first_step, all[i].resume_step + 1);
   }
 }
