@@ -48,6 +48,20 @@ class Worker:
         except OSError:
             pass
 
+    def wait(self):
+        """For `standby: true`, once all is imported and before a checkpoint or a device is touched:
+        goes on when this process is needed, and ends it when it is not. Else at once."""
+        word = os.environ.pop("TRAINWARD_STANDBY", None)
+        if word is None:
+            return
+        self.tell(READY=1)
+        with open(int(word)) as channel:
+            line = channel.readline()
+        if not line:
+            sys.exit(0)
+        os.environ.update(json.loads(line))
+        self.resume_from = os.environ.get("TRAINWARD_RESUME_FROM", "")
+
     def sample(self, step, prompt, answer, tokens=None, end=None):
         """What the model says to a prompt after this step, for `trainwardctl report`: how many tokens
         the answer has and what ended it ("end_of_text", "length") may be left out."""

@@ -65,6 +65,7 @@ struct Program {
   int checkpoints_keep = 3;
   std::int64_t checkpoints_keep_every = 0;  // steps; 0: no milestones
   bool prunes_foreign = false;              // those that `watch` finds are removed, too
+  bool standby = false;                     // the next attempt's worker is started ahead
   bool saves_when_asked = true;             // asked to end, it writes a checkpoint
   int stop_signal = SIGTERM;                // asks it to end
   core::ExitCodes exit_codes{0};            // with which its work is finished

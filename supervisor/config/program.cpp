@@ -119,6 +119,7 @@ Program read_program(const yaml::Member& member, const Folders& folders, const F
   MapReader reader(entry, "programs." + member.key, problems);
   program.autostart = reader.boolean("autostart", program.autostart);
   program.autorestart = read_autorestart(reader);
+  program.standby = reader.boolean("standby", program.standby);
   program.command = read_command(reader);
   program.directory = read_directory(reader, folders);
   program.environment = read_environment(reader);

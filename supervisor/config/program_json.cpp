@@ -116,6 +116,7 @@ json::object to_json(const Program& program) {
   json::object out;
   out["name"] = program.name;
   out["autostart"] = program.autostart;
+  if (program.standby) out["standby"] = true;  // digests of before it was there are as they were
   out["autorestart"] = json::string_view(to_string(program.autorestart));
   out["command"] = command_json(program.command);
   out["directory"] = program.directory.string();

@@ -319,11 +319,31 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   return loop.run();
 }
 
+// Reads what a run of this configuration reads, so that its files are in memory and what is made of
+// them once is made. What is wrong with them is told by the attempt itself.
+void warm_up(const WorkerOptions& options, const WorkerEnvironment& environment,
+             const WorkerPorts& ports) {
+  Reporter nobody({[](const Message&) {}, [](std::string_view) {}, [](std::string_view) {},
+                   [] { return now(); }});
+  auto config = load_worker_config(options.config_file);
+  if (!config) return;
+  const fs::path root =
+      options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
+  auto chosen = choose_model(*config, root, nobody);
+  if (chosen) (void)RunData::load(*config, root, true, ports.requests, nobody);
+}
+
 }  // namespace
 
-int run_worker(const WorkerOptions& options, const WorkerEnvironment& environment,
+int run_worker(const WorkerOptions& options, WorkerEnvironment environment,
                const WorkerPorts& ports) {
   Reporter reporter(ports.sinks);
+  if (ports.wait_to_begin) {
+    warm_up(options, environment, ports);
+    auto begun = ports.wait_to_begin();
+    if (!begun) return exit_code::try_again;
+    environment = *std::move(begun);
+  }
   const auto memory = StateInMemory::open(environment.memory, reporter);
   auto ending = work(options, environment, ports, memory.get(), reporter);
   if (ending) return exit_code_of(*ending);

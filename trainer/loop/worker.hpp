@@ -41,9 +41,13 @@ struct WorkerPorts {
   // Whether this machine multiplies bf16 faster than f32 in products of that size; asked when a new
   // run's configuration wants bf16.
   std::function<bool(const TrainingSpec&)> bf16_is_fast;
+  // Of a worker that was started before it is needed: called once all is ready that needs neither
+  // board nor checkpoint; gives the environment that it has then, or nothing: it is not needed.
+  // Null: it begins at once.
+  std::function<std::optional<WorkerEnvironment>()> wait_to_begin = {};
 };
 
-int run_worker(const WorkerOptions& options, const WorkerEnvironment& environment,
+int run_worker(const WorkerOptions& options, WorkerEnvironment environment,
                const WorkerPorts& ports);
 
 }  // namespace trainward::trainer

@@ -146,14 +146,13 @@ Status write_plainly(const Folder& folder, const char* name, const std::string& 
   return write_all(fd->get(), text, folder.path() / name);
 }
 
-// The attempt's own folder, which nobody has had before.
-Result<Folder> prepare(const config::Program& program, const LaunchSpec& spec, const Paths& paths) {
-  for (const auto& made : {paths.attempts(program.name), paths.checkpoints(program.name)}) {
-    if (auto ok = make_folders(made); !ok) return propagate(ok);
-  }
-  auto attempts = Folder::open(paths.attempts(program.name));
-  if (!attempts) return attempts;
-  auto folder = attempts->make_new(paths.attempt(program.name, spec.attempt).filename().string());
+// A folder that nobody has had before, with what its shim and its worker read.
+Result<Folder> make_folder(const config::Program& program, const LaunchSpec& spec,
+                           const std::filesystem::path& path) {
+  if (auto ok = make_folders(path.parent_path()); !ok) return propagate(ok);
+  auto parent = Folder::open(path.parent_path());
+  if (!parent) return parent;
+  auto folder = parent->make_new(path.filename().string());
   if (!folder) return folder;
   if (auto made = folder->make_new("tmp"); !made) return made;
   // Made here so that it can be watched before the shim writes its first record.
@@ -166,10 +165,16 @@ Result<Folder> prepare(const config::Program& program, const LaunchSpec& spec, c
   return folder;
 }
 
+LaunchIdentity identity_for(const config::Program& program, const LaunchSpec& spec) {
+  return identity_of(spec, program.command.empty() ? json::serialize(program.worker) : "");
+}
+
 }  // namespace
 
-Status end_leftovers(const config::Program& program, const Paths& paths) {
+Status end_leftovers(const config::Program& program, const Paths& paths, const Spared& spared) {
   containment::LeftoverQuery query;
+  query.except_nonce = spared.nonce;
+  if (!spared.nonce.empty()) query.except_attempt = std::to_string(spared.attempt);
   query.run = program.name;
   query.checkpoint_dir = paths.checkpoints(program.name);
   query.attempts = paths.attempt(program.name, 1).parent_path();
@@ -186,8 +191,31 @@ Status end_leftovers(const config::Program& program, const Paths& paths) {
               program.name, "a driver or a disk holds them; a reboot ends them");
 }
 
-Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
-                     Fd program_lease, Leases leases) {
+Result<std::unique_ptr<Standby>> start_standby(Loop& loop, const config::Program& program,
+                                               const LaunchOrder& expected, const Paths& paths,
+                                               const std::string& running,
+                                               std::function<void()> changed) {
+  const std::filesystem::path all = paths.standbys(program.name);
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(all, failed)) {
+    std::error_code ignored;
+    if (entry.path().filename() != running) std::filesystem::remove_all(entry.path(), ignored);
+  }
+  const std::filesystem::path folder = all / expected.nonce;
+  LaunchSpec spec = make_spec(program, expected, paths, folder);
+  auto made = make_folder(program, spec, folder);
+  if (!made) return propagate(made);
+  std::vector<std::string> command =
+      scope_prefix(paths.programs, program.name, expected.attempt, program.deadlines.stop_ms);
+  command.push_back(paths.program("trainward-shim").string());
+  LaunchIdentity identity = identity_for(program, spec);
+  return Standby::start(loop, std::move(command),
+                        config::without_withheld(program, config::environment_from(::environ)),
+                        std::move(identity), folder, std::move(changed));
+}
+
+Result<Launched> launch(const config::Program& program, const LaunchOrder& order,
+                        const Paths& paths, Fd program_lease, Leases leases, Standby* standby) {
   if (!program_lease) {
     auto taken = take_lease(paths.program_lease(program.name));
     if (!taken) return propagate(taken);
@@ -200,15 +228,32 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
     leases.emplace(board->serial, std::move(*taken));
   }
   const std::filesystem::path folder = paths.attempt(program.name, order.attempt);
-  auto made = prepare(program, make_spec(program, order, paths, folder), paths);
+  const LaunchSpec spec = make_spec(program, order, paths, folder);
+  if (auto ok = make_folders(paths.checkpoints(program.name)); !ok) return propagate(ok);
+  auto made = make_folder(program, spec, folder);
   if (!made) return propagate(made);
   fault_point("launch.prepared");
   auto null = open_file("/dev/null", O_RDWR);
   auto log = made->open_file(attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
   if (!null) return propagate(null);
   if (!log) return propagate(log);
-  std::vector<int> fds{null->get(), log->get(), log->get(), program_lease.get()};
-  for (const auto& [serial, lease] : leases) fds.push_back(lease.get());
+  std::vector<int> held{program_lease.get()};
+  for (const auto& [serial, lease] : leases) held.push_back(lease.get());
+  Launched launched;
+  if (standby != nullptr) {
+    launched.unused = difference(standby->identity(), identity_for(program, spec));
+    Status begun;
+    if (launched.unused.empty()) begun = standby->begin(folder, held);
+    if (!begun) launched.unused = begun.error().message();
+    if (launched.unused.empty()) {
+      fault_point("launch.spawned");
+      launched.shim = standby->pid();
+      launched.from_standby = true;
+      return launched;
+    }
+  }
+  std::vector<int> fds{null->get(), log->get(), log->get()};
+  fds.insert(fds.end(), held.begin(), held.end());
   std::vector<std::string> command =
       scope_prefix(paths.programs, program.name, order.attempt, program.deadlines.stop_ms);
   command.push_back(paths.program("trainward-shim").string());
@@ -216,7 +261,9 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
   auto pid =
       spawn(command, fds, config::without_withheld(program, config::environment_from(::environ)));
   fault_point("launch.spawned");
-  return pid;
+  if (!pid) return propagate(pid);
+  launched.shim = *pid;
+  return launched;
 }
 
 }  // namespace trainward::daemon

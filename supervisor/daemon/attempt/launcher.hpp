@@ -11,6 +11,7 @@
 #include "hwprobe/report/report.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/oom.hpp"
+#include "supervisor/daemon/attempt/standby.hpp"
 #include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/daemon/boards/boards_found.hpp"
 #include "supervisor/decide/core/plan.hpp"
@@ -36,12 +37,31 @@ struct LaunchOrder {
 // attempt's folder, and starts the shim with the leases in its hands. Kind transient: a lease is
 // held, or the machine is out of something; kind corrupt: there is a folder of this attempt
 // already.
-Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
-                     Fd program_lease = {}, Leases leases = {});
+// `standby`: begins instead, where it is what would be started; else why not is said in `unused`.
+struct Launched {
+  pid_t shim = 0;
+  bool from_standby = false;
+  std::string unused;
+};
+Result<Launched> launch(const config::Program& program, const LaunchOrder& order,
+                        const Paths& paths, Fd program_lease = {}, Leases leases = {},
+                        Standby* standby = nullptr);
+
+// Starts the worker of the attempt `expected`, which needs no lease for that. Other folders of
+// standbys of the program are removed, but for that of the attempt `running`, by its nonce.
+Result<std::unique_ptr<Standby>> start_standby(Loop& loop, const config::Program& program,
+                                               const LaunchOrder& expected, const Paths& paths,
+                                               const std::string& running,
+                                               std::function<void()> changed);
 
 // Before it: ends what an earlier attempt of this program left behind, as helpers of a killed shim
 // hold the board and its lease. Takes up to 2 s; on any thread. Kind transient: one of them cannot
 // be killed (the message names it).
-Status end_leftovers(const config::Program& program, const Paths& paths);
+// `spared`: a standby, which is no leftover.
+struct Spared {
+  std::string nonce;  // empty: there is none
+  std::int64_t attempt = 0;
+};
+Status end_leftovers(const config::Program& program, const Paths& paths, const Spared& spared = {});
 
 }  // namespace trainward::daemon

@@ -28,6 +28,10 @@ struct Paths {
   [[nodiscard]] std::filesystem::path attempts(const std::string& name) const {
     return state / "runs" / name / "attempts";
   }
+  // Of workers that are started before they are needed, by their nonces.
+  [[nodiscard]] std::filesystem::path standbys(const std::string& name) const {
+    return attempts(name).parent_path() / "standby";
+  }
   [[nodiscard]] std::filesystem::path attempt(const std::string& name, std::int64_t number) const {
     return attempts(name) / fmt::format("{:04}", number);
   }

@@ -54,13 +54,13 @@ std::function<Background::Then()> ProgramContext::unless_gone(
 }
 
 void ProgramContext::end_leftovers_then(std::function<void(const Status&)> then) const {
-  in_background(
-      "end what an earlier attempt left",
-      [program = program, paths = services.paths, then = std::move(then)]() -> Background::Then {
-        Status ready = end_leftovers(program, paths);
-        if (ready) ready = hand_over_folders(program, paths);
-        return [then, ready = std::move(ready)] { then(ready); };
-      });
+  in_background("end what an earlier attempt left",
+                [program = program, paths = services.paths, spared = spared,
+                 then = std::move(then)]() -> Background::Then {
+                  Status ready = end_leftovers(program, paths, spared);
+                  if (ready) ready = hand_over_folders(program, paths);
+                  return [then, ready = std::move(ready)] { then(ready); };
+                });
 }
 
 }  // namespace trainward::daemon

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "supervisor/config/config.hpp"
+#include "supervisor/daemon/attempt/launcher.hpp"
 #include "supervisor/daemon/hands/services.hpp"
 #include "supervisor/decide/core/policy.hpp"
 #include "supervisor/decide/session/session.hpp"
@@ -40,6 +41,8 @@ class ProgramContext {
   void look_at_processes(std::function<Background::Then()> look) const;
   // Ends what an earlier attempt left, then goes on.
   void end_leftovers_then(std::function<void(const Status&)> then) const;
+  // A standby, which is none of that.
+  Spared spared;
   // False once this is gone.
   [[nodiscard]] std::shared_ptr<const bool> alive() const { return alive_; }
 

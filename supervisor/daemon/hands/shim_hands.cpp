@@ -26,6 +26,12 @@ namespace {
 constexpr std::size_t piece_bytes = 64 * 1024;
 constexpr std::int64_t read_again_ms = 150;
 
+// What has to be left for a standby to stay.
+std::int64_t least_memory(const core::MemorySample& memory) {
+  constexpr std::int64_t least = std::int64_t{256} << 20;
+  return std::max(least, memory.used_bytes / 10);
+}
+
 bool rests(core::Stage stage) {
   return stage == core::Stage::stopped || stage == core::Stage::exited ||
          stage == core::Stage::fatal;
@@ -65,12 +71,18 @@ Status ShimHands::launch(const core::Launch& order) {
   what.disk_only = order.disk_only;
   boards_.add_to(what, order);
   may_keep_state_ = true;
-  auto pid =
-      daemon::launch(c_.program, what, c_.services.paths, std::move(lease_), boards_.give_leases());
+  const bool waiting = standby_ && standby_->state() == Standby::State::ready;
+  auto launched = daemon::launch(c_.program, what, c_.services.paths, std::move(lease_),
+                                 boards_.give_leases(), waiting ? standby_.get() : nullptr);
   fault_point("launch.done");
-  if (!pid) return propagate(pid);
+  if (!launched) return propagate(launched);
+  launched_ = order;
+  memory_.reset();
+  if (launched->from_standby)
+    c_.note("standby", "the attempt goes on with a worker that was ready");
+  dismiss_standby(launched->unused);
   follow(order.attempt);
-  auto shim = ShimProcess::child(c_.services.loop, *pid, [this] { on_shim_gone(); });
+  auto shim = ShimProcess::child(c_.services.loop, launched->shim, [this] { on_shim_gone(); });
   if (!shim) return propagate(shim);
   shim_ = std::move(*shim);
   return {};
@@ -245,6 +257,7 @@ void ShimHands::turned() {
   const bool selecting =
       state.stage == core::Stage::selecting || state.stage == core::Stage::launching;
   if (!selecting) lease_.reset();
+  tend_standby();
   if (rests(state.stage) && std::exchange(may_keep_state_, false)) forget_kept_state();
   if (state.current.pid == 0 || !shim_ || !core::has_worker(state.stage)) return;
   if (!worker_) {
@@ -264,6 +277,7 @@ void ShimHands::turned() {
   c_.look_at_processes([this, worker = worker_->processes()]() -> Background::Then {
     auto sample = worker->memory();
     return [this, sample] {
+      memory_ = sample;
       if (sample) c_.handle(*sample);
     };
   });
@@ -276,6 +290,85 @@ void ShimHands::forget_kept_state() {
         (void)take_kept_state(folder);  // and close it
         return [] {};
       });
+}
+
+// ---- the next attempt's worker ----
+
+// From the attempt's first new step on, when it is known that this one trains.
+void ShimHands::tend_standby() {
+  if (!c_.program.standby) return;
+  const core::State& state = c_.session->state();
+  if (rests(state.stage) || state.stage == core::Stage::stopping) dismiss_standby("");
+  if (rests(state.stage)) return clear_standbys();
+  if (standby_ && memory_ && memory_->available_bytes < least_memory(*memory_)) {
+    return dismiss_standby("memory is short");
+  }
+  const bool trains = state.stage == core::Stage::training &&
+                      state.current.last_step.number > state.current.resume_step.number;
+  if (!trains || standby_ || !launched_ || !memory_ || never_standby_ ||
+      without_standby_ == state.attempt) {
+    return;
+  }
+  without_standby_ = state.attempt;  // one try for each
+  if (memory_->available_bytes < memory_->used_bytes + least_memory(*memory_)) {
+    return c_.note("standby",
+                   fmt::format("there is none: the worker uses {}, and {} are left",
+                               human_bytes(static_cast<std::uint64_t>(memory_->used_bytes)),
+                               human_bytes(static_cast<std::uint64_t>(memory_->available_bytes))));
+  }
+  core::Launch order = *launched_;
+  order.attempt = state.attempt + 1;
+  order.resume_from.clear();
+  LaunchOrder what;
+  what.attempt = order.attempt;
+  what.nonce = recorder_.next_nonce();
+  what.plan = order.plan;
+  boards_.add_to(what, order);
+  auto started = start_standby(c_.services.loop, c_.program, what, c_.services.paths,
+                               recorder_.attempt().nonce, [this] { standby_changed(); });
+  if (!started) return c_.note("standby", "there is none: " + started.error().message());
+  standby_ = std::move(*started);
+  clears_standbys_ = true;
+  c_.spared = {standby_->nonce(), standby_->attempt()};
+}
+
+// Their folders: of one that has become an attempt it was in use until now.
+void ShimHands::clear_standbys() {
+  if (!std::exchange(clears_standbys_, false)) return;
+  in_background_even_when_gone("remove the standby's folder",
+                               [folder = c_.services.paths.standbys(c_.name())] {
+                                 std::error_code ignored;
+                                 std::filesystem::remove_all(folder, ignored);
+                               });
+}
+
+void ShimHands::in_background_even_when_gone(std::string what, std::function<void()> work) {
+  c_.services.background.run(c_.name() + " standby",
+                             {std::move(what), [work = std::move(work)]() -> Background::Then {
+                                work();
+                                return [] {};
+                              }});
+}
+
+void ShimHands::standby_changed() {
+  if (standby_->state() == Standby::State::ready) {
+    return c_.note("standby", "the next attempt's worker is ready, and waits");
+  }
+  if (standby_->state() != Standby::State::gone) return;
+  never_standby_ = standby_->trained();
+  const std::string why = standby_->why_gone();
+  dismiss_standby(never_standby_ ? why + "; it gets no standby until it is configured otherwise"
+                                 : why);
+}
+
+void ShimHands::dismiss_standby(const std::string& why) {
+  if (!standby_) return;
+  if (!why.empty()) c_.note("standby", "the next attempt starts as usual: " + why);
+  auto clear = standby_->clearing();
+  standby_.reset();
+  in_background_even_when_gone("end the standby", std::move(clear));
+  c_.spared = {};
+  recorder_.forget_next_nonce();
 }
 
 void ShimHands::watch_boards() {

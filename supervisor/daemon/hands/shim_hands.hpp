@@ -20,8 +20,13 @@ namespace trainward::daemon {
 
 class ShimHands final : public session::Shim {
  public:
-  ShimHands(ProgramContext& context, BoardHands& boards, const Recorder& recorder)
+  ShimHands(ProgramContext& context, BoardHands& boards, Recorder& recorder)
       : c_(context), boards_(boards), recorder_(recorder), read_later_(context.services.loop) {}
+  ~ShimHands() override { dismiss_standby(""); }
+  ShimHands(const ShimHands&) = delete;
+  ShimHands& operator=(const ShimHands&) = delete;
+  ShimHands(ShimHands&&) = delete;
+  ShimHands& operator=(ShimHands&&) = delete;
 
   // Before an attempt begins: takes the program's lease for it, which is given back when none
   // follows. `then`, on the loop: an error when something that still runs holds it.
@@ -56,10 +61,16 @@ class ShimHands final : public session::Shim {
   void forget_kept_state();
   void watch_journal();
   void journal_grew();
+  void tend_standby();
+  void standby_changed();
+  void clear_standbys();
+  // Also after this object has gone.
+  void in_background_even_when_gone(std::string what, std::function<void()> work);
+  void dismiss_standby(const std::string& why);  // empty: nobody needs to know
 
   ProgramContext& c_;
   BoardHands& boards_;
-  const Recorder& recorder_;
+  Recorder& recorder_;
   std::optional<JournalFile> journal_;
   Fd lease_;                    // the program's, from the choice of a checkpoint until the launch
   bool may_keep_state_ = true;  // somebody may hold what an attempt left in memory
@@ -69,7 +80,13 @@ class ShimHands final : public session::Shim {
   bool reads_later_ = false;
   std::uint64_t watched_ = 0;  // inode of the journal's file that watch_ is about
   std::unique_ptr<ShimProcess> shim_;
-  std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
+  std::optional<core::Launch> launched_;  // the order of the attempt that runs
+  std::unique_ptr<Standby> standby_;
+  std::int64_t without_standby_ = 0;          // the attempt that has had its try
+  std::optional<core::MemorySample> memory_;  // the newest of the attempt
+  bool clears_standbys_ = true;               // folders of theirs may be there
+  bool never_standby_ = false;                // it trained before it was to begin
+  std::unique_ptr<ForeignWatch> foreign_;     // of a command that has to be watched from outside
   std::shared_ptr<WorkerWatch> worker_;
   hwprobe::Processes processes_;
   std::unique_ptr<BoardWatch> board_watch_;  // as long as worker_

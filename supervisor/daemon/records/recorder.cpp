@@ -133,6 +133,11 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
       action);
 }
 
+const std::string& Recorder::next_nonce() {
+  if (next_nonce_.empty()) next_nonce_ = make_nonce();
+  return next_nonce_;
+}
+
 Status Recorder::begin(const core::RecordAttemptBegun& begun, const core::State& state, Time at) {
   // A checkpoint that nobody had verified when the attempt before ended has been since.
   store::AttemptRow& before = now_.attempt;
@@ -144,7 +149,7 @@ Status Recorder::begin(const core::RecordAttemptBegun& begun, const core::State&
   store::AttemptRow row;
   row.program = program_;
   row.number = begun.attempt;
-  row.nonce = make_nonce();
+  row.nonce = next_nonce();
   row.board = state.boards.board;
   row.folder = paths_.attempt(program_, begun.attempt).string();
   row.intended_ms = at.wall.ms;

@@ -32,6 +32,9 @@ class Recorder final : public session::Records {
   [[nodiscard]] const store::AttemptRow& attempt() const { return now_.attempt; }
   // Of the turn that was committed last.
   [[nodiscard]] const std::vector<WorkerSample>& samples() const { return told_; }
+  // That the attempt will have which begins next; another one after forget_next_nonce().
+  const std::string& next_nonce();
+  void forget_next_nonce() { next_nonce_.clear(); }
   // What the worker is known to have been told, of an attempt that somebody else has launched.
   void told(std::string nonce, std::string plan);
 
@@ -59,6 +62,7 @@ class Recorder final : public session::Records {
     std::string boot;
     std::vector<WorkerSample> samples = {};  // of this turn
   };
+  std::string next_nonce_;
   Known now_;
   Known committed_;
   std::vector<WorkerSample> told_;

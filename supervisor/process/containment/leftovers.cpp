@@ -109,7 +109,10 @@ Cleared clear_leftovers(const LeftoverQuery& query) {
   Cleared cleared;
   Search search(query);
   auto groups = search.groups();
-  std::erase_if(groups, [&](const auto& entry) { return search.lives(entry.second.attempt); });
+  std::erase_if(groups, [&](const auto& entry) {
+    const std::string& attempt = entry.second.attempt;
+    return attempt == query.except_attempt || search.lives(attempt);
+  });
   if (groups.empty() && last_attempt_settled(query.attempts)) return cleared;
   cleared.searched = true;
 

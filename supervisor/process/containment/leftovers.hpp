@@ -23,7 +23,9 @@ struct LeftoverQuery {
       checkpoint_dir;              // TRAINWARD_CHECKPOINT_DIR, which names the state folder too
   std::filesystem::path attempts;  // the folder with a folder for each attempt
   std::string cgroup_prefix;       // cgroup_prefix(state, run)
-  std::string except_nonce;        // an attempt that is not to be touched whatever; may be empty
+  // An attempt that is not to be touched whatever: what marks its processes, and the number in the
+  // name of its group. May be empty.
+  std::string except_nonce, except_attempt;
   CgroupHost host = this_host();
   int wait_ms = 2'000;
 };

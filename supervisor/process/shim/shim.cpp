@@ -1,80 +1,29 @@
 #include "supervisor/process/shim/shim.hpp"
 
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <csignal>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "common/os/clock.hpp"
 #include "common/os/folder.hpp"
 #include "common/os/processes/process_id.hpp"
 #include "common/wire/journal.hpp"
 #include "common/wire/launch.hpp"
+#include "common/wire/standby.hpp"
 #include "supervisor/process/containment/containment_cgroup.hpp"
+#include "supervisor/process/shim/attempt_parts.hpp"
 #include "supervisor/process/shim/attempt_place.hpp"
 #include "supervisor/process/shim/disk_writer.hpp"
-#include "supervisor/process/shim/memory/state_memory.hpp"
-#include "supervisor/process/shim/message_socket.hpp"
 #include "supervisor/process/shim/shim_attempt.hpp"
+#include "supervisor/process/shim/standby.hpp"
 #include "supervisor/process/shim/worker_process.hpp"
 
 namespace trainward::shim {
 namespace {
-
-Result<Fd> take_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGCHLD}) ::sigaddset(&set, number);
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  // SIGXFSZ: a limit on file sizes is to look like any other full disk.
-  for (const int number : {SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ}) ::signal(number, SIG_IGN);
-  Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd) return fail_errno(errno, "make a signal descriptor");
-  return fd;
-}
-
-// What must be open before the worker may start.
-struct Parts {
-  LaunchSpec spec;
-  Fd signals;
-  MessageSocket socket;
-  LogFile output;
-  LogFile error;
-  LogRing output_ring;
-  LogRing error_ring;
-  StateMemory memory;
-};
-
-Result<Parts> prepare(const std::shared_ptr<const Folder>& folder) {
-  auto spec = read_launch_spec(*folder, attempt_files::launch);
-  if (!spec) return propagate(spec);
-  auto signals = take_signals();
-  if (!signals) return propagate(signals);
-  auto socket = MessageSocket::open(folder, spec->user);
-  if (!socket) return propagate(socket);
-  const auto open = [&](const char* name) {
-    return LogFile::open(folder, name, spec->log_max_bytes, spec->log_keep);
-  };
-  auto output = open(attempt_files::standard_output);
-  if (!output) return propagate(output);
-  auto error = open(attempt_files::standard_error);
-  if (!error) return propagate(error);
-  auto output_ring = LogRing::make();
-  if (!output_ring) return propagate(output_ring);
-  auto error_ring = LogRing::make();
-  if (!error_ring) return propagate(error_ring);
-  spec->environment[env::socket] = socket->path().string();
-  spec->environment[env::notify_socket] = socket->path().string();
-  StateMemory memory(*spec, folder->path());
-  if (memory.state()) spec->environment[env::memory] = memory.numbers();
-  return Parts{std::move(*spec),       std::move(*signals), std::move(*socket),
-               std::move(*output),     std::move(*error),   std::move(*output_ring),
-               std::move(*error_ring), std::move(memory)};
-}
 
 JsonText started(const LaunchSpec& spec, const ProcessId& worker, const ProcessId& self,
                  const containment::Cgroup& cgroup) {
@@ -93,14 +42,47 @@ JsonText started(const LaunchSpec& spec, const ProcessId& worker, const ProcessI
   return fields;
 }
 
-}  // namespace
+// A worker that runs.
+struct Started {
+  WorkerProcess worker;
+  containment::Cgroup cgroup;
+};
 
-Status run(const std::filesystem::path& path) {
+Result<Started> start(const LaunchSpec& spec, const std::vector<int>& inherited) {
+  auto cgroup = containment::Cgroup::create(
+      containment::restrict_to(containment::this_host(), spec.containment),
+      spec.cgroup.empty() ? "trainward." + spec.nonce : spec.cgroup, spec.memory_limit_bytes);
+  auto worker = start_worker(spec, cgroup, inherited);
+  if (!worker) {
+    cgroup.remove();
+    return propagate(worker);
+  }
+  return Started{std::move(*worker), std::move(cgroup)};
+}
+
+void end(const Started& started) {
+  kill_tree(started.cgroup, started.worker.pid);
+  ::waitpid(started.worker.pid, nullptr, 0);
+  started.cgroup.remove();
+}
+
+// Keeps the attempt in the folder `path` to its end. What a standby has already is given.
+struct FromStandby {
+  Started started;
+  Mouth mouth;
+  int word = -1;  // the descriptor by which it is told to begin
+};
+
+Status keep(const std::filesystem::path& path, std::optional<FromStandby> standby) {
+  const auto unused = [&standby](const Error& error) -> Status {
+    if (standby) end(standby->started);
+    return tl::unexpected<Error>(error);
+  };
   auto place = AttemptPlace::open(path);
-  if (!place) return propagate(place);
+  if (!place) return unused(place.error());
   const std::shared_ptr<const Folder> folder = place->folder();
   auto journal = JournalWriter::open(folder, attempt_files::journal);
-  if (!journal) return propagate(journal);
+  if (!journal) return unused(journal.error());
   // Whatever goes wrong before the worker runs is told in the journal, where the daemon looks.
   const auto give_up = [&](const Error& error) -> Status {
     // What the user wrote is wrong for good; what the host refused may be given the next time.
@@ -109,9 +91,10 @@ Status run(const std::filesystem::path& path) {
         JsonText().add("what", error.message()).add("transient", error.kind != ErrorKind::usage),
         now(), true);
     journal->close();
-    return tl::unexpected<Error>(error);
+    return unused(error);
   };
-  auto parts = prepare(folder);
+  auto parts =
+      open_parts(folder, standby ? std::optional(std::move(standby->mouth)) : std::nullopt);
   // Of a newer release, and no other try reads it. Else something is missing that may come back.
   if (!parts) return give_up(parts.error());
   const LaunchSpec& spec = parts->spec;
@@ -124,36 +107,64 @@ Status run(const std::filesystem::path& path) {
     return given_up;
   };
   if (!self) return give_up_later(self.error());
-
-  const auto cgroup = containment::Cgroup::create(
-      containment::restrict_to(containment::this_host(), spec.containment),
-      spec.cgroup.empty() ? "trainward." + spec.nonce : spec.cgroup, spec.memory_limit_bytes);
-  auto worker = start_worker(spec, cgroup, memory.state());
-  if (!worker) {
-    cgroup.remove();
-    return give_up_later(worker.error());
-  }
-  auto identity = identify(worker->pid);
-  if (!identity) identity = ProcessId{worker->pid, 0, self->boot};
+  auto started =
+      standby ? Result<Started>(std::move(standby->started)) : start(spec, memory.descriptors());
+  if (!started) return give_up_later(started.error());
+  auto identity = identify(started->worker.pid);
+  if (!identity) identity = ProcessId{started->worker.pid, 0, self->boot};
   DiskWriter disk(AttemptJournal(std::move(*journal)), std::move(parts->output),
                   std::move(parts->error), std::move(parts->output_ring),
                   std::move(parts->error_ring));
-  disk.record("started", started(spec, *identity, *self, cgroup), now(), false);
+  disk.record("started", shim::started(spec, *identity, *self, started->cgroup), now(), false);
   if (auto ok = disk.start(); !ok) {
-    kill_tree(cgroup, worker->pid);
-    ::waitpid(worker->pid, nullptr, 0);
-    cgroup.remove();
+    end(*started);
     memory.keep();
     return ok;
   }
-  Attempt attempt(spec, disk, *place, parts->socket, parts->signals.get(), std::move(*worker),
-                  cgroup);
+  if (standby) {
+    tell_to_begin(standby->word, {{env::resume_from, spec.environment.at(env::resume_from)}},
+                  memory.state());
+    ::close(standby->word);
+  }
+  Attempt attempt(spec, disk, *place, parts->mouth.socket, parts->mouth.signals.get(),
+                  std::move(started->worker), started->cgroup);
   attempt.run();
   disk.stop();
-  cgroup.remove();
+  started->cgroup.remove();
   // What has ended in order has its state on the disk.
   if (!attempt.ended_in_order()) memory.keep();
   return {};
+}
+
+}  // namespace
+
+Status run(const std::filesystem::path& folder) { return keep(folder, std::nullopt); }
+
+Status run_standby(const std::filesystem::path& path) {
+  auto opened = Folder::open(path);
+  if (!opened) return propagate(opened);
+  const auto folder = std::make_shared<const Folder>(std::move(*opened));
+  auto spec = read_launch_spec(*folder, attempt_files::launch);
+  if (!spec) return propagate(spec);
+  auto mouth = open_mouth(folder, *spec);
+  if (!mouth) return propagate(mouth);
+  auto word = make_word();
+  if (!word) return propagate(word);
+  spec->environment[env::socket] = mouth->socket.path().string();
+  spec->environment[env::notify_socket] = mouth->socket.path().string();
+  spec->environment[env::standby] = std::to_string(word->worker.get());
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  auto started = start(*spec, {word->worker.get()});
+  if (!started) return propagate(started);
+  word->worker.reset();
+  auto order = wait_for_order(*mouth, started->worker);
+  if (!order) {
+    end(*started);
+    return propagate(order);
+  }
+  // The leases that came with it stay open.
+  return keep(order->folder,
+              FromStandby{std::move(*started), std::move(*mouth), word->shim.release()});
 }
 
 }  // namespace trainward::shim

@@ -26,4 +26,9 @@ namespace trainward::shim {
 // Call on the main thread of a process that has no other.
 Status run(const std::filesystem::path& folder);
 
+// A shim whose worker is started before it is needed. `folder` holds a launch.json that is the next
+// attempt's but for what only then is known; the daemon's order comes by standby.hpp. From it on
+// the same as run() of the attempt's folder. Error: it was not needed, or did not get ready.
+Status run_standby(const std::filesystem::path& folder);
+
 }  // namespace trainward::shim

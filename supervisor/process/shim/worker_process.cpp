@@ -47,7 +47,7 @@ Forked fork_into(const containment::Cgroup& cgroup, std::vector<Fd>& joins) {
 }  // namespace
 
 Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cgroup& cgroup,
-                                   const std::optional<KeptState>& memory) {
+                                   const std::vector<int>& inherited) {
   auto output = make_pipe();
   auto error = make_pipe();
   auto report = make_pipe();  // closed by a successful exec, carries the refusal otherwise
@@ -62,9 +62,7 @@ Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cg
   const pid_t pid = forked.pid;
   if (pid < 0) return fail_errno(errno, "fork");
   if (pid == 0) {
-    if (memory) {
-      for (const Fd& fd : *memory) ::fcntl(fd.get(), F_SETFD, 0);
-    }
+    for (const int fd : inherited) ::fcntl(fd, F_SETFD, 0);
     const Refusal refusal = image.become(self, {output->write.get(), error->write.get()}, joins);
     (void)!::write(report->write.get(), &refusal, sizeof(refusal));
     ::_exit(127);

@@ -4,12 +4,11 @@
 
 #include <sys/types.h>
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/error.hpp"
 #include "common/os/fd.hpp"
-#include "common/wire/kept_state.hpp"
 #include "common/wire/launch.hpp"
 #include "supervisor/process/containment/containment_cgroup.hpp"
 
@@ -25,8 +24,8 @@ struct WorkerProcess {
 // Starts spec.argv, inside `cgroup` from its first instruction on. Succeeds only when execve() did:
 // a command that cannot be started comes back as an error that names it. Call from a
 // single-threaded process, on the thread that will live longest (the parent-death signal follows
-// the thread). `memory`: it inherits these, under the numbers that they have here.
+// the thread). `inherited`: descriptors, which it has under the numbers that they have here.
 Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cgroup& cgroup,
-                                   const std::optional<KeptState>& memory = std::nullopt);
+                                   const std::vector<int>& inherited = {});
 
 }  // namespace trainward::shim

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "common/wire/notifier.hpp"
+#include "common/wire/standby.hpp"
 #include "trainer/cpu/product_race.hpp"
 #include "trainer/cpu/runtime/runtime.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
@@ -56,7 +57,15 @@ int train_with(const MakeModel& make_model, const WorkerOptions& options) {
   // Ranks have inherited the word of it, and not the descriptors.
   if (started_as_rank(look_up)) environment->memory.clear();
   SignalRequests requests;
-  return run_worker(options, *environment, {sinks, requests, make_model, bf16_is_fast});
+  WorkerPorts ports{sinks, requests, make_model, bf16_is_fast};
+  if (look_up(trainward::env::standby) != nullptr) {
+    ports.wait_to_begin = [&]() -> std::optional<WorkerEnvironment> {
+      if (wait_to_begin(notifier) == Begin::not_needed) return std::nullopt;
+      auto begun = read_environment(look_up);
+      return begun ? std::optional(*std::move(begun)) : std::nullopt;
+    };
+  }
+  return run_worker(options, *environment, ports);
 }
 
 int launch(std::int64_t ranks, char* const* arguments) {
@@ -148,7 +157,13 @@ int run_train(const WorkerOptions& options, char* const* arguments) {
   // What is wrong with the configuration is told by the run that reads it again.
   const auto config = load_worker_config(options.config_file);
   const bool processes = config && config->device == cpu_device;
-  if (processes && config->ranks() > 1) return launch(config->ranks(), arguments);
+  if (processes && config->ranks() > 1) {
+    // Of ranks it is their launcher that waits.
+    if (wait_to_begin(Notifier::from_environment()) == Begin::not_needed) {
+      return exit_code::try_again;
+    }
+    return launch(config->ranks(), arguments);
+  }
   return train_with(make_model, options);
 }
 

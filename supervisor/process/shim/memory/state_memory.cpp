@@ -62,6 +62,11 @@ std::string StateMemory::numbers() const {
   return state_ ? fmt::format("{},{}", (*state_)[0].get(), (*state_)[1].get()) : "";
 }
 
+std::vector<int> StateMemory::descriptors() const {
+  if (!state_) return {};
+  return {(*state_)[0].get(), (*state_)[1].get()};
+}
+
 void StateMemory::keep() const {
   if (!state_ || std::ranges::none_of(*state_, holds_something)) return;
   auto folder = Folder::open(folder_);

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/os/folder.hpp"
 #include "common/wire/kept_state.hpp"
@@ -24,6 +25,7 @@ class StateMemory {
   // Numbers of the descriptors, with a comma between: the value of TRAINWARD_MEMORY. Empty: none.
   [[nodiscard]] std::string numbers() const;
   [[nodiscard]] const std::optional<KeptState>& state() const { return state_; }
+  [[nodiscard]] std::vector<int> descriptors() const;
   // Has it held for the next attempt, where there is anything in it. By the last call of a process
   // that has no other thread.
   void keep() const;
