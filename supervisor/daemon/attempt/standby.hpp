@@ -1,4 +1,4 @@
-// The next attempt's worker, started before this one has ended (docs/recovery.md).
+// The next attempt's worker, started before this one has ended (docs/worker-protocol.md).
 //
 // It has everything that the attempt will be launched with, but for the checkpoint and what lies in
 // the attempt's folder, which is made when it begins; it holds no lease and no board. What it was

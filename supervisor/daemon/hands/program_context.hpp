@@ -41,7 +41,7 @@ class ProgramContext {
   void look_at_processes(std::function<Background::Then()> look) const;
   // Ends what an earlier attempt left, then goes on.
   void end_leftovers_then(std::function<void(const Status&)> then) const;
-  // A standby, which is none of that.
+  // A standby, which is not one of them.
   Spared spared;
   // False once this is gone.
   [[nodiscard]] std::shared_ptr<const bool> alive() const { return alive_; }

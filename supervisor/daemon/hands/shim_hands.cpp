@@ -312,7 +312,7 @@ void ShimHands::tend_standby() {
   without_standby_ = state.attempt;  // one try for each
   if (memory_->available_bytes < memory_->used_bytes + least_memory(*memory_)) {
     return c_.note("standby",
-                   fmt::format("there is none: the worker uses {}, and {} are left",
+                   fmt::format("no room for one: the worker uses {}, and {} are left",
                                human_bytes(static_cast<std::uint64_t>(memory_->used_bytes)),
                                human_bytes(static_cast<std::uint64_t>(memory_->available_bytes))));
   }
@@ -326,7 +326,7 @@ void ShimHands::tend_standby() {
   boards_.add_to(what, order);
   auto started = start_standby(c_.services.loop, c_.program, what, c_.services.paths,
                                recorder_.attempt().nonce, [this] { standby_changed(); });
-  if (!started) return c_.note("standby", "there is none: " + started.error().message());
+  if (!started) return c_.note("standby", "it cannot be started: " + started.error().message());
   standby_ = std::move(*started);
   clears_standbys_ = true;
   c_.spared = {standby_->nonce(), standby_->attempt()};
