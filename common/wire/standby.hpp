@@ -26,7 +26,7 @@ enum class Begin { now, not_needed };
 // the environment.
 Begin wait_to_begin(const Notifier& notifier);
 
-// The shim's end. A worker that is not there any more is no error: its end is seen.
+// The shim's end. A worker that has ended is no error: its end is seen.
 void tell_to_begin(int fd, const std::map<std::string, std::string>& variables,
                    const std::optional<KeptState>& memory);
 

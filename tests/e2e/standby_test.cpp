@@ -102,7 +102,7 @@ TEST_F(StandbyWorker, EndsWithTheProgramAndWithTheDaemon) {
   const pid_t first = waiting_pid();
   ASSERT_EQ(ctl({"stop", "run"}).code, 0);
   wait_until([&] { return !lives(first); });
-  wait_until([&] { return !std::filesystem::exists(path(".trainward/runs/run/standby")); });
+  wait_until([&] { return std::filesystem::is_empty(path(".trainward/runs/run/standby")); });
   ASSERT_EQ(ctl({"start", "run"}).code, 0);
   wait_until([&] { return attempts().size() == 2 && last_step() > attempts().back().resume_step; });
   wait_until([&] { return lines("started").size() == 4; });

@@ -16,8 +16,9 @@
 namespace trainward::stablehlo {
 
 struct Module {
-  std::string name;           // [a-z][a-z0-9_]*, e.g. "block_forward"
-  std::int64_t replicas = 1;  // devices that run it together; op::AllReduce sums over groups of them
+  std::string name;  // [a-z][a-z0-9_]*, e.g. "block_forward"
+  std::int64_t replicas =
+      1;  // devices that run it together; op::AllReduce sums over groups of them
   graph::Graph graph;
   // Per output the parameter whose buffer it may take over, which is of the same type and taken
   // over once (tf.aliasing_output). Empty: none is.

@@ -196,11 +196,7 @@ Result<std::unique_ptr<Standby>> start_standby(Loop& loop, const config::Program
                                                const std::string& running,
                                                std::function<void()> changed) {
   const std::filesystem::path all = paths.standbys(program.name);
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(all, failed)) {
-    std::error_code ignored;
-    if (entry.path().filename() != running) std::filesystem::remove_all(entry.path(), ignored);
-  }
+  clear_standbys(all, running);
   const std::filesystem::path folder = all / expected.nonce;
   LaunchSpec spec = make_spec(program, expected, paths, folder);
   auto made = make_folder(program, spec, folder);

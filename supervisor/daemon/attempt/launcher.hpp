@@ -59,7 +59,7 @@ Result<std::unique_ptr<Standby>> start_standby(Loop& loop, const config::Program
 // be killed (the message names it).
 // `spared`: a standby, which is no leftover.
 struct Spared {
-  std::string nonce;  // empty: there is none
+  std::string nonce;  // empty: no standby
   std::int64_t attempt = 0;
 };
 Status end_leftovers(const config::Program& program, const Paths& paths, const Spared& spared = {});

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "common/base/text.hpp"
@@ -71,6 +70,15 @@ std::string difference(const LaunchIdentity& expected, const LaunchIdentity& act
   return expected.spec == actual.spec ? "" : "its command or its limits are others";
 }
 
+void clear_standbys(const std::filesystem::path& all, const std::string& running) {
+  const auto folder = Folder::open(all);
+  const auto names = folder ? folder->names() : propagate(folder);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (name != running) (void)folder->remove_tree(name);
+  }
+}
+
 Result<std::unique_ptr<Standby>> Standby::start(Loop& loop, std::vector<std::string> shim,
                                                 const Environment& environment,
                                                 LaunchIdentity identity,
@@ -113,8 +121,8 @@ std::function<void()> Standby::clearing() const {
   if (begun_) return [] {};
   return [pid = state_ == State::gone ? 0 : pid_, folder = folder_] {
     if (pid > 0) ::waitpid(pid, nullptr, 0);
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
+    const auto all = Folder::open(folder.parent_path());
+    if (all) (void)all->remove_tree(folder.filename().string());
   };
 }
 

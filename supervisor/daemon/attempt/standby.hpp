@@ -33,6 +33,10 @@ LaunchIdentity identity_of(const LaunchSpec& spec, std::string config);
 // What is another; empty: nothing.
 std::string difference(const LaunchIdentity& expected, const LaunchIdentity& actual);
 
+// Removes the folders of standbys in `all`, but for that of `running`. What cannot be removed stays
+// for the next time.
+void clear_standbys(const std::filesystem::path& all, const std::string& running = "");
+
 class Standby {
  public:
   enum class State { starting, ready, gone };
@@ -58,8 +62,8 @@ class Standby {
   [[nodiscard]] const LaunchIdentity& identity() const { return identity_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // What is left to be done about one that is not needed, or that was ended, by whoever may wait
-  // for the kernel: reaps it and removes its folder. Nothing for one that has begun.
+  // What is left to be done about one that is not needed, or that was ended, on a thread that may
+  // wait for the kernel: reaps it and removes its folder. Nothing for one that has begun.
   [[nodiscard]] std::function<void()> clearing() const;
 
   // It is the attempt from here on, whose shim is pid(): a child of this process that somebody else

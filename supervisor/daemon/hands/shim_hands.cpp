@@ -299,7 +299,7 @@ void ShimHands::tend_standby() {
   if (!c_.program.standby) return;
   const core::State& state = c_.session->state();
   if (rests(state.stage) || state.stage == core::Stage::stopping) dismiss_standby("");
-  if (rests(state.stage)) return clear_standbys();
+  if (rests(state.stage)) return clear_folders();
   if (standby_ && memory_ && memory_->available_bytes < least_memory(*memory_)) {
     return dismiss_standby("memory is short");
   }
@@ -332,14 +332,12 @@ void ShimHands::tend_standby() {
   c_.spared = {standby_->nonce(), standby_->attempt()};
 }
 
-// Their folders: of one that has become an attempt it was in use until now.
-void ShimHands::clear_standbys() {
+// Of one that has become an attempt the folder was in use until now.
+void ShimHands::clear_folders() {
   if (!std::exchange(clears_standbys_, false)) return;
-  in_background_even_when_gone("remove the standby's folder",
-                               [folder = c_.services.paths.standbys(c_.name())] {
-                                 std::error_code ignored;
-                                 std::filesystem::remove_all(folder, ignored);
-                               });
+  in_background_even_when_gone(
+      "remove the standby's folder",
+      [folder = c_.services.paths.standbys(c_.name())] { clear_standbys(folder); });
 }
 
 void ShimHands::in_background_even_when_gone(std::string what, std::function<void()> work) {

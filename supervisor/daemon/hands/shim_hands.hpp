@@ -63,7 +63,7 @@ class ShimHands final : public session::Shim {
   void journal_grew();
   void tend_standby();
   void standby_changed();
-  void clear_standbys();
+  void clear_folders();
   // Also after this object has gone.
   void in_background_even_when_gone(std::string what, std::function<void()> work);
   void dismiss_standby(const std::string& why);  // empty: nobody needs to know

@@ -19,7 +19,7 @@
 #include "supervisor/process/shim/attempt_place.hpp"
 #include "supervisor/process/shim/disk_writer.hpp"
 #include "supervisor/process/shim/shim_attempt.hpp"
-#include "supervisor/process/shim/standby.hpp"
+#include "supervisor/process/shim/standby/standby_order.hpp"
 #include "supervisor/process/shim/worker_process.hpp"
 
 namespace trainward::shim {

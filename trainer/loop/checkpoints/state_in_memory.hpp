@@ -1,5 +1,5 @@
-// The state that a worker leaves in memory between checkpoints (checkpoint/state_slot.hpp), and takes from
-// there.
+// The state that a worker leaves in memory between checkpoints (checkpoint/state_slot.hpp), and
+// takes from there.
 //
 //   open()     the memory that the shim has handed down, if it has
 //   newest()   what the attempt before left: whole, of this run, beyond the checkpoint on the disk

@@ -54,7 +54,8 @@ struct AttemptRow {
 BOOST_DESCRIBE_STRUCT(AttemptRow, (),
                       (program, number, nonce, board, folder, intended_ms, started_ms, ended_ms,
                        pid, resume_from, resume_step, first_step, last_step, kept_step, exit_code,
-                       exit_signal, cause, verdict, remedy, plan, told_to_resume, boards, mesh, source))
+                       exit_signal, cause, verdict, remedy, plan, told_to_resume, boards, mesh,
+                       source))
 
 // The processes of an attempt, as its shim named them; see common/os/processes/process_id.hpp.
 struct ProcessesRow {
