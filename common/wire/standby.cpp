@@ -49,7 +49,7 @@ Begin wait_to_begin(const Notifier& notifier) {
   const char* text = std::getenv(env::standby);
   if (text == nullptr) return Begin::now;
   const auto fd = number_in<int>(std::string_view(text));
-  ::unsetenv(env::standby);  // helpers are none
+  ::unsetenv(env::standby);  // a helper is no standby
   if (!fd) return Begin::now;
   notifier.send({{"READY", "1"}});
   std::vector<int> memory;

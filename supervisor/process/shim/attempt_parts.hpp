@@ -8,8 +8,8 @@
 #include "common/os/fd.hpp"
 #include "common/os/folder.hpp"
 #include "common/wire/launch.hpp"
-#include "supervisor/process/shim/log_file.hpp"
-#include "supervisor/process/shim/log_ring.hpp"
+#include "supervisor/process/shim/disk/log_file.hpp"
+#include "supervisor/process/shim/disk/log_ring.hpp"
 #include "supervisor/process/shim/memory/state_memory.hpp"
 #include "supervisor/process/shim/message_socket.hpp"
 

@@ -14,7 +14,7 @@
 #include "common/protocol/protocol.hpp"
 #include "supervisor/process/shim/memory/state_keeper.hpp"
 #include "supervisor/process/shim/shim.hpp"
-#include "supervisor/process/shim/standby/standby_order.hpp"
+#include "supervisor/process/shim/standby_order.hpp"
 
 int main(int argc, char** argv) {
   // One heap for both threads: what one of them frees the other can use.

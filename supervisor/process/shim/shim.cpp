@@ -17,9 +17,9 @@
 #include "supervisor/process/containment/containment_cgroup.hpp"
 #include "supervisor/process/shim/attempt_parts.hpp"
 #include "supervisor/process/shim/attempt_place.hpp"
-#include "supervisor/process/shim/disk_writer.hpp"
+#include "supervisor/process/shim/disk/disk_writer.hpp"
 #include "supervisor/process/shim/shim_attempt.hpp"
-#include "supervisor/process/shim/standby/standby_order.hpp"
+#include "supervisor/process/shim/standby_order.hpp"
 #include "supervisor/process/shim/worker_process.hpp"
 
 namespace trainward::shim {

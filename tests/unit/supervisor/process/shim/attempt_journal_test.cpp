@@ -1,7 +1,7 @@
 // A journal that stays bounded and mends itself, read by somebody who is there all the time, now
 // and then, or only at the end.
 
-#include "supervisor/process/shim/attempt_journal.hpp"
+#include "supervisor/process/shim/disk/attempt_journal.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <set>
 
 #include "held_folder.hpp"
-#include "supervisor/process/shim/journal_fold.hpp"
+#include "supervisor/process/shim/disk/journal_fold.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::shim {

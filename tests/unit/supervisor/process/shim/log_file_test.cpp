@@ -1,6 +1,6 @@
 // One stream's files: where they are cut, and what a disk that refuses costs.
 
-#include "supervisor/process/shim/log_file.hpp"
+#include "supervisor/process/shim/disk/log_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -6,9 +6,9 @@
 
 #include "common/wire/journal.hpp"
 #include "held_folder.hpp"
-#include "supervisor/process/shim/disk_writer.hpp"
-#include "supervisor/process/shim/journal_queue.hpp"
-#include "supervisor/process/shim/log_ring.hpp"
+#include "supervisor/process/shim/disk/disk_writer.hpp"
+#include "supervisor/process/shim/disk/journal_queue.hpp"
+#include "supervisor/process/shim/disk/log_ring.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::shim {

@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/log_ring.hpp"
+#include "supervisor/process/shim/disk/log_ring.hpp"
 
 #include <sys/mman.h>
 

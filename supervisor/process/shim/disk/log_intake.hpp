@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "common/os/fd.hpp"
-#include "supervisor/process/shim/disk_writer.hpp"
+#include "supervisor/process/shim/disk/disk_writer.hpp"
 
 namespace trainward::shim {
 

@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/journal_queue.hpp"
+#include "supervisor/process/shim/disk/journal_queue.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/disk_writer.hpp"
+#include "supervisor/process/shim/disk/disk_writer.hpp"
 
 #include <chrono>
 #include <csignal>

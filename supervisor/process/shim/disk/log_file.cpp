@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/log_file.hpp"
+#include "supervisor/process/shim/disk/log_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

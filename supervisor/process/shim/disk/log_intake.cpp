@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/log_intake.hpp"
+#include "supervisor/process/shim/disk/log_intake.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/standby/standby_order.hpp"
+#include "supervisor/process/shim/standby_order.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

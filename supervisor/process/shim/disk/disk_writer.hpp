@@ -20,10 +20,10 @@
 #include <thread>
 
 #include "common/base/error.hpp"
-#include "supervisor/process/shim/attempt_journal.hpp"
-#include "supervisor/process/shim/journal_queue.hpp"
-#include "supervisor/process/shim/log_file.hpp"
-#include "supervisor/process/shim/log_ring.hpp"
+#include "supervisor/process/shim/disk/attempt_journal.hpp"
+#include "supervisor/process/shim/disk/journal_queue.hpp"
+#include "supervisor/process/shim/disk/log_file.hpp"
+#include "supervisor/process/shim/disk/log_ring.hpp"
 
 namespace trainward::shim {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/wire/journal.hpp"
-#include "supervisor/process/shim/journal_queue.hpp"
+#include "supervisor/process/shim/disk/journal_queue.hpp"
 
 namespace trainward::shim {
 

@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/journal_fold.hpp"
+#include "supervisor/process/shim/disk/journal_fold.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "supervisor/process/shim/attempt_journal.hpp"
+#include "supervisor/process/shim/disk/attempt_journal.hpp"
 
 #include <sys/stat.h>
 
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "supervisor/process/shim/journal_fold.hpp"
+#include "supervisor/process/shim/disk/journal_fold.hpp"
 
 namespace trainward::shim {
 namespace {
