@@ -199,6 +199,7 @@ Result<std::unique_ptr<Standby>> start_standby(Loop& loop, const config::Program
   clear_standbys(all, running);
   const std::filesystem::path folder = all / expected.nonce;
   LaunchSpec spec = make_spec(program, expected, paths, folder);
+  spec.cgroup += containment::standby_suffix;
   auto made = make_folder(program, spec, folder);
   if (!made) return propagate(made);
   std::vector<std::string> command =

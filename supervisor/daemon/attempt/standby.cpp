@@ -52,6 +52,7 @@ LaunchIdentity identity_of(const LaunchSpec& spec, std::string config) {
   LaunchSpec& own = identity.spec;
   for (const char* name : {env::resume_from, "TMPDIR"}) own.environment.erase(name);
   own.memory = LaunchSpec::Memory::none;  // it comes with the word to begin
+  own.cgroup.clear();                     // a standby has one of its own
   // Of our own worker the last word is a file in the folder.
   if (!identity.config.empty() && !own.argv.empty()) own.argv.pop_back();
   if (!identity.config.empty() && !identity.files.empty()) identity.files.resize(1);

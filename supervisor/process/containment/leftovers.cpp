@@ -27,8 +27,10 @@ struct Group {
 };
 
 std::optional<std::string> attempt_of(const std::string& name, const std::string& prefix) {
-  if (!name.starts_with(prefix) || name.size() == prefix.size()) return std::nullopt;
-  const std::string number = name.substr(prefix.size());
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::string number = name.substr(prefix.size());
+  if (number.ends_with(standby_suffix)) number.resize(number.size() - standby_suffix.size());
+  if (number.empty()) return std::nullopt;
   if (number.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
   return number;
 }

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "supervisor/process/containment/containment_host.hpp"
@@ -42,5 +43,8 @@ Cleared clear_leftovers(const LeftoverQuery& query);
 // "trainward.1a2b3c4d.name." of this state folder and program; a group's name is that and the
 // attempt's number.
 std::string cgroup_prefix(const std::filesystem::path& state, const std::string& run);
+// Behind the number of an attempt that a standby may become: one that is ended while the attempt
+// begins without it must not take the attempt's group along.
+inline constexpr std::string_view standby_suffix = ".standby";
 
 }  // namespace trainward::containment

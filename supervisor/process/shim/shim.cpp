@@ -146,6 +146,8 @@ Status run_standby(const std::filesystem::path& path) {
   const auto folder = std::make_shared<const Folder>(std::move(*opened));
   auto spec = read_launch_spec(*folder, attempt_files::launch);
   if (!spec) return propagate(spec);
+  // It may hold tokens, and nobody reads it again.
+  (void)folder->remove_file(attempt_files::launch);
   auto mouth = open_mouth(folder, *spec);
   if (!mouth) return propagate(mouth);
   auto word = make_word();
