@@ -73,7 +73,8 @@ std::string difference(const LaunchIdentity& expected, const LaunchIdentity& act
 
 void clear_standbys(const std::filesystem::path& all, const std::string& running) {
   const auto folder = Folder::open(all);
-  const auto names = folder ? folder->names() : propagate(folder);
+  if (!folder) return;
+  const auto names = folder->names();
   if (!names) return;
   for (const std::string& name : *names) {
     if (name != running) (void)folder->remove_tree(name);
