@@ -27,7 +27,7 @@ PROGRAMS = Path(__file__).resolve().parents[2] / "build/release/bin"
 
 def training(options, memory, steps):
     return {"model": options.model, "data": ["/usr/share/common-licenses"], "steps": steps, "batch_size": options.batch,
-            "block_size": 128, "checkpoint_every": options.every, "checkpoint_memory": memory, "log_every": 1000}
+            "block_size": 128, "checkpoint_every": options.every, "checkpoint_memory": memory}
 
 
 def rows(state, query):

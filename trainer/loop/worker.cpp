@@ -184,6 +184,13 @@ std::optional<Origin> choose_origin(const std::optional<fs::path>& folder,
   return Origin{*folder, nullptr};
 }
 
+// The supervisor has been told that this attempt begins there: the next one begins from the disk.
+tl::unexpected<Error> give_up(StateInMemory& memory, Error error) {
+  memory.clear();
+  error.kind = ErrorKind::transient;
+  return tl::unexpected<Error>(std::move(error));
+}
+
 // `memory`: null where the worker has not been given any.
 Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& environment,
                     const WorkerPorts& ports, StateInMemory* memory, Reporter& reporter) {
@@ -262,12 +269,14 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (point) {
     const MonoTime began = now().mono;
     auto restored = restore(point->reader, **model, point->progress.step);
+    if (!restored && from_memory) return give_up(*memory, restored.error());
     if (!restored) return propagate(restored);
     reporter.status(fmt::format("restored step {} in {}, read in {}", point->progress.step,
                                 human_duration(now().mono - began),
                                 human_duration(restored->read_ms)));
     carried = std::move(*restored);
     auto place = find_place(*point, data->training(), plan->block > 0, reporter);
+    if (!place && from_memory) return give_up(*memory, place.error());
     if (!place) return propagate(place);
     progress = *place;
     point.reset();

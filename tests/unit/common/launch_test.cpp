@@ -49,6 +49,22 @@ TEST(LaunchFile, WhomToRunAsIsReadBackOrRefused) {
   }
 }
 
+TEST(LaunchFile, StateInMemoryIsNoNewVersion) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / attempt_files::launch;
+  using Memory = LaunchSpec::Memory;
+  for (const Memory memory : {Memory::none, Memory::fresh, Memory::take}) {
+    LaunchSpec spec;
+    spec.argv = {"true"};
+    spec.directory = "/";
+    spec.memory = memory;
+    const std::string text = to_json_text(spec);
+    EXPECT_NE(text.find(R"("version":2,)"), std::string::npos) << "older shims start it without";
+    ASSERT_TRUE(write_file_durably(file, text, 0600));
+    EXPECT_EQ(read_launch_spec(file).value(), spec);
+  }
+}
+
 TEST(LaunchFile, OfAnEndedAttemptKeepsNoSecretAndItsTime) {
   const TemporaryFolder folder;
   const auto file = folder.path() / attempt_files::launch;

@@ -52,7 +52,8 @@ checkpoint::StateSlot* StateInMemory::newest(const std::string& run, std::int64_
   };
   for (const checkpoint::StateSlot* torn : slots_.incomplete()) {
     auto opened = checkpoint::Reader::open(*torn);
-    if (!opened && opened.error().kind == ErrorKind::corrupt) refuse(*torn, opened.error().what);
+    if (!opened && opened.error().kind == ErrorKind::corrupt)
+      refuse(*torn, "it " + opened.error().what);
   }
   for (checkpoint::StateSlot* slot : slots_.newest()) {
     const checkpoint::SlotClaim claim = slot->claim().value_or(checkpoint::SlotClaim{});
@@ -70,7 +71,7 @@ checkpoint::StateSlot* StateInMemory::newest(const std::string& run, std::int64_
     }
     auto opened = checkpoint::Reader::open(*slot);
     if (!opened) {
-      refuse(*slot, opened.error().what);
+      refuse(*slot, "it " + opened.error().what);
     } else if (opened->state().run != run) {
       refuse(*slot, fmt::format("it is of the run '{}'", clean(opened->state().run)));
     } else if (opened->state().step != claim.step) {

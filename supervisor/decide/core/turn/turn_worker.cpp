@@ -29,7 +29,10 @@ void Turn::on(const PhaseEntered& e) {
 void Turn::on(const Resumed& e) {
   if (!listening()) return;
   progress();
-  if (e.from_memory && e.step > state_.current.resume_step && !state_.current.first_step) {
+  // The word of its last step may have been lost, but no more.
+  const bool was_reached = e.step <= state_.history.highest_step + 1;
+  if (e.from_memory && was_reached && e.step > state_.current.resume_step &&
+      !state_.current.first_step) {
     note("resume", fmt::format("resumed from memory at step {}; the checkpoint is of step {}",
                                e.step, state_.current.resume_step));
     state_.current.resume_step = e.step;
@@ -75,7 +78,7 @@ void Turn::on(const StepDone& e) {
   }
   state_.next.plan.good_steps += std::max<std::int64_t>(e.step - attempt.last_step, 0);
   attempt.last_step = e.step;
-  attempt.memory_step = std::max(attempt.memory_step, e.in_memory);
+  attempt.memory_step = std::max(attempt.memory_step, std::min(e.in_memory, e.step));
   attempt.counter_end = e.counter_end;
   attempt.counts_run = e.of_run;
   if (const auto& loss = e.figures.loss; loss && std::isfinite(*loss)) history.last_loss = *loss;

@@ -219,6 +219,16 @@ TEST(JournalEvents, SeveralKeysAreSeveralEventsInTheOrderOfTheWork) {
   EXPECT_EQ(std::get<core::CheckpointReported>(events[3]).path, "/runs/checkpoints/step-7");
 }
 
+TEST(JournalEvents, WhatIsInMemoryIsToldWithTheStep) {
+  EXPECT_TRUE(
+      only<core::Resumed>(message(R"({"RESUMED_STEP":"6","RESUMED_FROM":"memory"})")).from_memory);
+  EXPECT_FALSE(only<core::Resumed>(message(R"({"RESUMED_STEP":"6"})")).from_memory);
+  EXPECT_EQ(only<core::StepDone>(message(R"({"STEP":"7","MEMORY_STEP":"6"})")).in_memory.number, 6);
+  EXPECT_EQ(only<core::StepDone>(message(R"({"STEP":"7"})")).in_memory.number, 0);
+  EXPECT_EQ(only<core::StepDone>(message(R"({"STEP":"7","MEMORY_STEP":"-1"})")).in_memory.number,
+            0);
+}
+
 TEST(JournalEvents, ACheckpointOutsideItsFolderIsNone) {
   for (const char* path : {"/etc", "relative", "/runs/checkpoints", "/runs/checkpoints/",
                            "/runs/checkpoints/../x", "/runs/checkpoints/a/b", ""}) {

@@ -128,8 +128,9 @@ TEST_F(StateInMemoryTest, ATornOneLeavesTheOther) {
       ssize_t{sizeof torn});
   attempt(4);
   EXPECT_THAT(record_.restored, ElementsAre(6));
-  EXPECT_THAT(bench_.said.all("STATUS"),
-              Contains("memory slot 1 is not resumed from: is torn: its writer was interrupted"));
+  EXPECT_THAT(
+      bench_.said.all("STATUS"),
+      Contains("memory slot 1 is not resumed from: it is torn: its writer was interrupted"));
 }
 
 TEST_F(StateInMemoryTest, ADamagedOneLeavesTheDisk) {
@@ -143,7 +144,7 @@ TEST_F(StateInMemoryTest, ADamagedOneLeavesTheDisk) {
   EXPECT_THAT(record_.restored, ElementsAre(4));
   EXPECT_TRUE(sources().empty());
   EXPECT_THAT(bench_.said.all("STATUS"), Contains(HasSubstr("memory slot 1 is not resumed from: "
-                                                            "is damaged between bytes")));
+                                                            "it is damaged between bytes")));
 }
 
 TEST_F(StateInMemoryTest, AnOlderOneThanTheDisksIsNotTaken) {

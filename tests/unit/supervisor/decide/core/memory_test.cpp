@@ -66,6 +66,17 @@ TEST_F(FromMemory, AnEarlierStepThanTheCheckpointsIsNoNews) {
   EXPECT_THAT(world_.every<RecordResumed>(), IsEmpty());
 }
 
+TEST_F(FromMemory, AStepThatNobodyReachedIsNotBelieved) {
+  world_.run_to_training();
+  steps(1, 9);
+  world_.feed(ended_by(9), 10);
+  launch_from(5, 11);
+  EXPECT_THAT(world_.every<RecordResumed>(), IsEmpty());
+  EXPECT_EQ(world_.state.current.resume_step.number, 5);
+  world_.feed(Resumed{10, true});  // the word of step 10 was lost
+  EXPECT_THAT(world_.every<RecordResumed>(), SizeIs(1));
+}
+
 TEST_F(FromMemory, WhatMayHaveSpoiledItIsNotGoneOnFrom) {
   EXPECT_TRUE(facts(Cause::nan).spoils_state);
   EXPECT_TRUE(facts(Cause::corruption).spoils_state);
