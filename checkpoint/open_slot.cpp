@@ -75,7 +75,7 @@ Status check_tensors(const Verified& checkpoint, const std::string& name) {
 
 }  // namespace
 
-Result<Verified> open_slot(int memory, const std::string& name) {
+Result<Verified> open_slot(int memory, const std::string& name, bool compared) {
   struct stat info {};
   if (::fstat(memory, &info) != 0) return fail_errno(errno, "look at the memory", name);
   auto mapped = Mapping::open(memory, static_cast<std::uint64_t>(info.st_size), name);
@@ -95,6 +95,7 @@ Result<Verified> open_slot(int memory, const std::string& name) {
     if (auto ok = check_text(checkpoint, i, name); !ok) return propagate(ok);
   }
   if (auto ok = read_meaning(checkpoint, name); !ok) return propagate(ok);
+  if (compared) return checkpoint;
   if (auto ok = check_tensors(checkpoint, name); !ok) return propagate(ok);
   return checkpoint;
 }

@@ -1,6 +1,7 @@
 // A state slot after its checks, in the form of a checkpoint folder's.
 //
-// Every byte of every file has been compared with its checksum. Kind permanent: it is empty;
+// Every byte of every file has been compared with its checksum, but of tensors where they have
+// been `compared` before. Kind permanent: it is empty;
 // corrupt: torn, of another version, damaged. `name`: the slot in messages.
 #pragma once
 
@@ -11,6 +12,6 @@
 namespace trainward::checkpoint {
 
 // Borrows `memory`, and must not outlive its contents.
-Result<Verified> open_slot(int memory, const std::string& name);
+Result<Verified> open_slot(int memory, const std::string& name, bool compared = false);
 
 }  // namespace trainward::checkpoint

@@ -123,7 +123,7 @@ Result<Reader> Reader::open(const fs::path& folder) {
 }
 
 Result<Reader> Reader::open(const StateSlot& slot) {
-  auto checkpoint = open_slot(slot.fd(), slot.name());
+  auto checkpoint = open_slot(slot.fd(), slot.name(), slot.compared());
   if (!checkpoint) return propagate(checkpoint);
   return Reader(std::make_unique<Opened>(Opened{slot.name(), std::move(*checkpoint)}));
 }

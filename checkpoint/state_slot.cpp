@@ -79,7 +79,8 @@ std::optional<SlotHeader> read_header(int fd) {
 StateSlot::StateSlot(StateSlot&& other) noexcept
     : memory_(std::move(other.memory_)),
       name_(std::move(other.name_)),
-      bytes_(std::exchange(other.bytes_, {})) {}
+      bytes_(std::exchange(other.bytes_, {})),
+      compared_(other.compared_) {}
 
 StateSlot::~StateSlot() { unmap(); }
 
@@ -104,6 +105,7 @@ Status StateSlot::take() {
 
 void StateSlot::clear() {
   unmap();
+  compared_ = false;
   (void)!::ftruncate(memory_.get(), 0);
 }
 
@@ -151,6 +153,7 @@ Status StateSlot::write(const Contents& contents) {
   if (!planned) return propagate(planned);
   if (auto ok = grow(planned->bytes); !ok) return ok;
   auto& header = *reinterpret_cast<SlotHeader*>(bytes_.data());
+  compared_ = false;
   const std::atomic_ref<std::uint32_t> complete(header.complete);
   complete.store(0);
   Manifest manifest{

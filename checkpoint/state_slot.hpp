@@ -56,6 +56,11 @@ class StateSlot {
   // The tensors must not change meanwhile.
   Status write(const Contents& contents);
 
+  // All of it has been compared with its checksums: until it is written, opening it again need not
+  // do so, and reading does in any case.
+  void has_been_compared() { compared_ = true; }
+  [[nodiscard]] bool compared() const { return compared_; }
+
   [[nodiscard]] std::uint64_t allocated() const;  // bytes that it takes now
   [[nodiscard]] int fd() const { return memory_.get(); }
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -67,6 +72,7 @@ class StateSlot {
   Fd memory_;
   std::string name_;
   std::span<std::byte> bytes_;  // mapped for writing
+  bool compared_ = false;
 };
 
 // So much memory a slot takes for these contents.

@@ -77,6 +77,7 @@ checkpoint::StateSlot* StateInMemory::newest(const std::string& run, std::int64_
     } else if (opened->state().step != claim.step) {
       refuse(*slot, "it says of its step what is not so");
     } else {
+      slot->has_been_compared();
       return slot;
     }
   }
