@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <random>
 
 #include "checkpoint/reader.hpp"
@@ -204,6 +205,16 @@ TEST(SlotPair, AKillAtAnyInstantLeavesAWholeState) {
   SCOPED_TRACE(fmt::format("seed {}", seed));
   std::mt19937_64 random(seed);
   constexpr int rounds = 60;
+  // Made before, so that the writer does nothing but copy.
+  constexpr std::int64_t steps = 16;
+  std::vector<std::unique_ptr<Sample>> samples;
+  for (std::int64_t step = 0; step <= steps; ++step) {
+    samples.push_back(std::make_unique<Sample>(step, static_cast<std::uint64_t>(step)));
+    add(*samples.back());
+  }
+  const auto contents = [&](std::int64_t step) -> const Contents& {
+    return samples.at(static_cast<std::size_t>(step))->contents();
+  };
   int torn = 0;
   for (int round = 0; round < rounds; ++round) {
     const Fd one = memory();
@@ -215,12 +226,11 @@ TEST(SlotPair, AKillAtAnyInstantLeavesAWholeState) {
       // Without the thread of the pair, which a fork of a test with threads must not start.
       std::array slots{StateSlot(again(one), "memory slot 1"),
                        StateSlot(again(two), "memory slot 2")};
-      for (std::int64_t step = 1;; ++step) {
-        Sample sample(step, static_cast<std::uint64_t>(step));
-        add(sample);
-        if (!slots[static_cast<std::size_t>(step % 2)].write(sample.contents())) ::_exit(1);
+      for (std::int64_t step = 1; step <= steps; ++step) {
+        if (!slots[static_cast<std::size_t>(step % 2)].write(contents(step))) ::_exit(1);
         (void)!::write(told[1], &step, sizeof step);
       }
+      ::_exit(0);
     }
     ::close(told[1]);
     std::int64_t reached = 0;
@@ -242,9 +252,7 @@ TEST(SlotPair, AKillAtAnyInstantLeavesAWholeState) {
     for (const StateSlot* slot : newest) {
       auto reader = Reader::open(*slot);
       ASSERT_TRUE(reader) << reader.error().message();
-      Sample sample(slot->claim()->step, static_cast<std::uint64_t>(slot->claim()->step));
-      add(sample);
-      expect_holds(*reader, sample.contents());
+      expect_holds(*reader, contents(slot->claim()->step));
     }
   }
   EXPECT_GT(torn, 0) << "no kill of " << rounds << " came in the middle of a copy";
