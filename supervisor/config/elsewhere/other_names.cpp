@@ -28,13 +28,13 @@ constexpr std::array supervisors{
 };
 
 // Those that read_program() reads; config_test compares.
-constexpr std::array<std::string_view, 29> program_keys{
-    "autostart",       "autorestart",   "command",        "directory",  "environment",
-    "training_config", "device_config", "logging_config", "watch",      "probe_command",
-    "reset_command",   "board",         "checkpoints",    "deadlines",  "budgets",
-    "backoff",         "plan",          "rollback",       "quarantine", "logs",
-    "steps",           "limits",        "user",           "group",      "umask",
-    "stop_signal",     "exit_codes",    "upload",         "tracking"};
+constexpr std::array<std::string_view, 30> program_keys{
+    "autostart",     "autorestart",     "standby",       "command",        "directory",
+    "environment",   "training_config", "device_config", "logging_config", "watch",
+    "probe_command", "reset_command",   "board",         "checkpoints",    "deadlines",
+    "budgets",       "backoff",         "plan",          "rollback",       "quarantine",
+    "logs",          "steps",           "limits",        "user",           "group",
+    "umask",         "stop_signal",     "exit_codes",    "upload",         "tracking"};
 
 const Name* find_other(std::string_view key) {
   const auto* const name = std::ranges::find(supervisors, key, &Name::theirs);
