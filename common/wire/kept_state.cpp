@@ -5,9 +5,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 
+#include "common/os/sockets/passed_descriptors.hpp"
 #include "common/os/sockets/unix_socket.hpp"
 #include "common/wire/launch.hpp"
 
@@ -15,28 +16,14 @@ namespace trainward {
 namespace {
 
 Result<KeptState> receive(int connection, const std::string& where) {
-  char what = 0;
-  iovec data{&what, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kept_descriptors * sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  const ssize_t got = ::recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  if (got < 0) return fail_errno(errno, "receive the state in memory", where);
-  KeptState state;
-  const cmsghdr* head = got == 0 ? nullptr : CMSG_FIRSTHDR(&message);
-  const bool descriptors =
-      head != nullptr && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS;
-  const std::size_t count = descriptors ? (head->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
-  for (std::size_t i = 0; i < std::min(count, kept_descriptors); ++i) {
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(head) + i * sizeof fd, sizeof fd);
-    state.at(i) = Fd(fd);
+  auto passed = receive_with_descriptors(connection, 1, MSG_DONTWAIT);
+  if (!passed) return propagate(passed);
+  if (passed->descriptors.size() != kept_descriptors) {
+    return fail(ErrorKind::permanent, "was not handed over", where);
   }
-  if (count == kept_descriptors) return state;
-  return fail(ErrorKind::permanent, "was not handed over", where);
+  KeptState state;
+  std::ranges::move(passed->descriptors, state.begin());
+  return state;
 }
 
 }  // namespace

@@ -8,12 +8,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "common/os/folder.hpp"
+#include "common/os/sockets/passed_descriptors.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/attempt/crash_rules.hpp"
 
@@ -154,22 +154,9 @@ void Standby::ended() {
 
 Status Standby::begin(const std::filesystem::path& attempt, const std::vector<int>& leases) {
   if (state_ != State::ready) return fail(ErrorKind::transient, "the standby is gone");
-  std::string text = "begin " + attempt.native();
-  iovec data{text.data(), text.size()};
-  std::vector<char> control(CMSG_SPACE(leases.size() * sizeof(int)));
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* head = CMSG_FIRSTHDR(&message);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  head->cmsg_len = CMSG_LEN(leases.size() * sizeof(int));
-  std::memcpy(CMSG_DATA(head), leases.data(), leases.size() * sizeof(int));
-  if (::sendmsg(channel_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-    return fail_errno(errno, "tell the standby to begin");
-  }
+  auto told =
+      send_with_descriptors(channel_.get(), "begin " + attempt.native(), leases, MSG_DONTWAIT);
+  if (!told) return told;
   begun_ = true;
   words_.reset();
   end_.reset();

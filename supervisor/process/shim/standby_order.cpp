@@ -10,16 +10,15 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <optional>
 #include <utility>
 
+#include "common/os/sockets/passed_descriptors.hpp"
 #include "common/protocol/protocol.hpp"
 
 namespace trainward::shim {
 namespace {
 
-constexpr std::size_t most_leases = 64;
 constexpr std::size_t most_bytes = 8192;
 // So much may the worker print while it waits; more, and it waits for room.
 constexpr int pipe_bytes = 1 << 20;
@@ -84,31 +83,10 @@ class Wait {
   }
 
   static std::optional<Order> take_order() {
-    std::array<char, most_bytes> bytes{};
-    iovec data{bytes.data(), bytes.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(most_leases * sizeof(int))> control{};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    const ssize_t got = ::recvmsg(standby_channel, &message, MSG_DONTWAIT);
-    if (got <= 0) return std::nullopt;
-    Order order;
-    const cmsghdr* head = CMSG_FIRSTHDR(&message);
-    if (head != nullptr && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
-      const std::size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-      for (std::size_t i = 0; i < count; ++i) {
-        int fd = -1;
-        std::memcpy(&fd, CMSG_DATA(head) + i * sizeof fd, sizeof fd);
-        order.leases.emplace_back(fd);
-      }
-    }
+    auto passed = receive_with_descriptors(standby_channel, most_bytes, MSG_DONTWAIT);
     constexpr std::string_view begin = "begin ";
-    const std::string_view text(bytes.data(), static_cast<std::size_t>(got));
-    if (!text.starts_with(begin)) return std::nullopt;
-    order.folder = text.substr(begin.size());
-    return order;
+    if (!passed || !passed->bytes.starts_with(begin)) return std::nullopt;
+    return Order{passed->bytes.substr(begin.size()), std::move(passed->descriptors)};
   }
 
   const Mouth& mouth_;

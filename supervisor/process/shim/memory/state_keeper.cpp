@@ -11,11 +11,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <string>
 
 #include "common/os/clock.hpp"
 #include "common/os/pipe.hpp"
+#include "common/os/sockets/passed_descriptors.hpp"
 #include "common/os/sockets/unix_socket.hpp"
 #include "common/protocol/protocol.hpp"
 #include "common/wire/launch.hpp"
@@ -49,21 +49,8 @@ void become_keeper(const std::array<int, number_end - socket_fd>& fds, char* con
 }
 
 bool send_state(int connection) {
-  std::array<int, kept_descriptors> fds{first_state_fd, first_state_fd + 1};
-  char what = kept_answer;
-  iovec data{&what, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fds)> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* head = CMSG_FIRSTHDR(&message);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  head->cmsg_len = CMSG_LEN(sizeof fds);
-  std::memcpy(CMSG_DATA(head), fds.data(), sizeof fds);
-  return ::sendmsg(connection, &message, MSG_NOSIGNAL) == 1;
+  constexpr std::array<int, kept_descriptors> fds{first_state_fd, first_state_fd + 1};
+  return send_with_descriptors(connection, std::string_view(&kept_answer, 1), fds).has_value();
 }
 
 // True: the process that asked has said that it has them.
