@@ -111,7 +111,7 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
     core::StepDone done{*step, figures_in(message)};
     done.in_memory = {count_of(message, "MEMORY_STEP", max_step).value_or(0)};
-    events.emplace_back(std::move(done));
+    events.emplace_back(done);
   }
   if (auto devices = told_devices(message)) {
     events.emplace_back(core::DevicesTold{*std::move(devices)});
