@@ -61,6 +61,7 @@ class Worker:
             sys.exit(0)
         os.environ.update(json.loads(line))
         self.resume_from = os.environ.get("TRAINWARD_RESUME_FROM", "")
+        self.plan = json.loads(os.environ.get("TRAINWARD_PLAN") or "{}")
 
     def sample(self, step, prompt, answer, tokens=None, end=None):
         """What the model says to a prompt after this step, for `trainwardctl report`: how many tokens

@@ -56,6 +56,7 @@ namespace {
 std::string tensor_parallel_problem(const WorkerSettings& values) {
   if (values.device != "pjrt") return "is for the devices of a plugin; processes have all weights";
   if (values.mesh_columns > 1) return {};
+  if (values.ranks() == 1) return "divides the weights over several columns of mesh_shape";
   return fmt::format(
       "divides the weights over the columns of mesh_shape, and [{}, {}] has one; write [{}, {}]",
       values.mesh_rows, values.mesh_columns, values.mesh_columns, values.mesh_rows);

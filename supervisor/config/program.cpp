@@ -138,6 +138,11 @@ Program read_program(const yaml::Member& member, const Folders& folders, const F
     take_over_training(program);
   }
   program.watch = read_watch(reader, foreign);
+  if (foreign && program.standby && !program.watch.protocol) {
+    reader.report("standby", *entry.find("standby"),
+                  "is for a command that waits until it is told to begin: watch: {protocol: true}, "
+                  "and worker.wait() (docs/worker-protocol.md)");
+  }
   if (foreign) note_command(*command, program, folders);
   read_ending(reader, program);
   program.probe_command = read_probe_command(reader);

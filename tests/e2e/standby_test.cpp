@@ -2,6 +2,8 @@
 // gone; two never train.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "world.hpp"
 
 namespace trainward::e2e {
@@ -93,6 +95,26 @@ TEST_F(StandbyWorker, GoesOnWhereTheOtherWasKilled) {
   const auto trained = lines("trained");
   EXPECT_THAT(trained.back(), HasSubstr("400 " + std::to_string(waiting) + " ahead"));
   EXPECT_EQ(attempts().back().cause, "done");
+  EXPECT_NE(attempts()[0].nonce, attempts()[1].nonce);
+}
+
+TEST_F(StandbyWorker, EachAttemptHasANonceOfItsOwnWithoutOneToo) {
+  write_program(60);
+  write("run.yaml", std::string(read_file(path("run.yaml"), 4096).value())
+                        .replace(read_file(path("run.yaml"), 4096).value().find("standby: true"),
+                                 13, "standby: false"));
+  const pid_t daemon = start_daemon({"--once", "run.yaml"});
+  for (std::size_t attempt = 1; attempt <= 3; ++attempt) {
+    wait_until([&] {
+      const auto all = attempts();
+      return all.size() == attempt && all.back().last_step > all.back().resume_step + 5;
+    });
+    ::kill(worker_pid(), SIGKILL);
+  }
+  EXPECT_EQ(end_of(daemon), 0) << daemon_log();
+  std::set<std::string> nonces;
+  for (const store::AttemptRow& attempt : attempts()) nonces.insert(attempt.nonce);
+  EXPECT_EQ(nonces.size(), attempts().size());
 }
 
 TEST_F(StandbyWorker, EndsWithTheProgramAndWithTheDaemon) {
@@ -196,6 +218,7 @@ TEST_F(OwnStandby, OurWorkerGoesOnWithTheSameWeights) {
   ::kill(worker_pid(), SIGKILL);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
   EXPECT_EQ(attempts().back().last_step, 400);
+  EXPECT_THAT(daemon_log(), HasSubstr("goes on with a worker that was ready"));
   const std::string disturbed = digest();
   std::filesystem::remove_all(path(".trainward"));
   write_training("run.yaml", 400, "");

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "common/base/json/json.hpp"
@@ -73,6 +71,20 @@ bool alike(const std::vector<std::uint64_t>& checksums, std::size_t columns) {
     if (checksums[i] != checksums[i - columns]) return false;
   }
   return true;
+}
+
+// Those of columns whose copies are not alike.
+std::vector<std::size_t> disputed(const std::vector<std::uint64_t>& checksums,
+                                  std::size_t columns) {
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < checksums.size(); ++i) {
+    for (std::size_t k = i % columns; k < checksums.size(); k += columns) {
+      if (checksums[k] == checksums[i]) continue;
+      which.push_back(i);
+      break;
+    }
+  }
+  return which;
 }
 
 // What more than half of the copies are whose place is `column`, or nothing.
@@ -173,16 +185,17 @@ Status Replicas::differ(std::int64_t step, const std::vector<std::uint64_t>& che
   const std::string when =
       fmt::format("after step {} (all were alike after step {})", step, agreed_);
   if (const auto outside = outside_majority(checksums, options_.columns)) {
+    const std::string others = options_.columns == 1
+                                   ? fmt::format("the other {}", checksums.size() - outside->size())
+                                   : "the others of their column";
     return fail(ErrorKind::transient,
-                fmt::format("silent corruption: the parameters on {} are not those of the other {} "
-                            "{}",
-                            names_of(*outside), checksums.size() - outside->size(), when),
+                fmt::format("silent corruption: the parameters on {} are not those of {} {}",
+                            names_of(*outside), others, when),
                 {},
                 "the run resumes from its last checkpoint, which all agreed on; take the board "
                 "out if it is named again");
   }
-  std::vector<std::size_t> all(checksums.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  const std::vector<std::size_t> all = disputed(checksums, options_.columns);
   std::string then =
       "the next attempt repeats these steps, and names the wrong one if it went wrong in the last "
       "of "

@@ -208,7 +208,7 @@ Result<std::unique_ptr<Standby>> start_standby(Loop& loop, const config::Program
   LaunchIdentity identity = identity_for(program, spec);
   return Standby::start(loop, std::move(command),
                         config::without_withheld(program, config::environment_from(::environ)),
-                        std::move(identity), folder, std::move(changed));
+                        std::move(identity), folder, spec.cgroup, std::move(changed));
 }
 
 Result<Launched> launch(const config::Program& program, const LaunchOrder& order,

@@ -10,15 +10,21 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/base/json/json.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "common/os/folder.hpp"
 #include "common/os/sockets/passed_descriptors.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/attempt/crash_rules.hpp"
+#include "supervisor/process/containment/containment_cgroup.hpp"
+#include "supervisor/process/containment/containment_host.hpp"
+#include "supervisor/process/containment/proc.hpp"
 
 namespace trainward::daemon {
 namespace {
+
+constexpr int kill_wait_ms = 2'000;
 
 // Device, inode, size and time of the last change.
 std::string mark_of(const std::filesystem::path& file) {
@@ -26,6 +32,14 @@ std::string mark_of(const std::filesystem::path& file) {
   if (::stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   return fmt::format("{} {}:{} {} {}.{:09}", file.native(), info.st_dev, info.st_ino, info.st_size,
                      info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+// Without how often is saved, which the attempt is told when it begins.
+std::string lasting_plan(const std::string& plan) {
+  auto parsed = parse_json(plan, env::plan);
+  if (!parsed || !parsed->is_object()) return plan;
+  parsed->get_object().erase("checkpoint_every");
+  return json::serialize(*parsed);
 }
 
 std::string first_other(const std::map<std::string, std::string>& expected,
@@ -51,6 +65,9 @@ LaunchIdentity identity_of(const LaunchSpec& spec, std::string config) {
   }
   LaunchSpec& own = identity.spec;
   for (const char* name : {env::resume_from, "TMPDIR"}) own.environment.erase(name);
+  if (const auto plan = own.environment.find(env::plan); plan != own.environment.end()) {
+    plan->second = lasting_plan(plan->second);
+  }
   own.memory = LaunchSpec::Memory::none;  // it comes with the word to begin
   own.cgroup.clear();                     // a standby has one of its own
   // Of our own worker the last word is a file in the folder.
@@ -84,7 +101,7 @@ void clear_standbys(const std::filesystem::path& all, const std::string& running
 Result<std::unique_ptr<Standby>> Standby::start(Loop& loop, std::vector<std::string> shim,
                                                 const Environment& environment,
                                                 LaunchIdentity identity,
-                                                std::filesystem::path folder,
+                                                std::filesystem::path folder, std::string group,
                                                 std::function<void()> changed) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -105,24 +122,29 @@ Result<std::unique_ptr<Standby>> Standby::start(Loop& loop, std::vector<std::str
   if (!pidfd) return propagate(pidfd);
   return std::unique_ptr<Standby>(new Standby(loop, *pid, Fd(*pidfd), std::move(own),
                                               std::move(identity), std::move(folder),
-                                              std::move(changed)));
+                                              std::move(group), std::move(changed)));
 }
 
 Standby::Standby(Loop& loop, pid_t pid, Fd pidfd, Fd channel, LaunchIdentity identity,
-                 std::filesystem::path folder, std::function<void()> changed)
+                 std::filesystem::path folder, std::string group, std::function<void()> changed)
     : pid_(pid),
       pidfd_(std::move(pidfd)),
       channel_(std::move(channel)),
       identity_(std::move(identity)),
       folder_(std::move(folder)),
+      group_(std::move(group)),
       changed_(std::move(changed)),
       words_(std::make_unique<Watch>(loop, channel_.get(), [this] { heard(); })),
       end_(std::make_unique<Watch>(loop, pidfd_.get(), [this] { ended(); })) {}
 
 std::function<void()> Standby::clearing() const {
   if (begun_) return [] {};
-  return [pid = state_ == State::gone ? 0 : pid_, folder = folder_] {
+  return [pid = state_ == State::gone ? 0 : pid_, folder = folder_, group = group_] {
     if (pid > 0) ::waitpid(pid, nullptr, 0);
+    // Of one whose shim was killed.
+    const auto left = containment::Cgroup::existing(containment::this_host(), group);
+    (void)containment::kill_and_wait(left.processes(), kill_wait_ms);
+    left.remove();
     const auto all = Folder::open(folder.parent_path());
     if (all) (void)all->remove_tree(folder.filename().string());
   };
@@ -148,6 +170,7 @@ void Standby::ended() {
   words_.reset();
   ::waitpid(pid_, nullptr, WNOHANG);
   why_ = trim(read_tail(folder_ / attempt_files::shim_log, 2000));
+  if (why_.empty()) why_ = "its shim was killed";
   state_ = State::gone;
   changed_();
 }

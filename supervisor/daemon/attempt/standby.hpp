@@ -41,12 +41,12 @@ class Standby {
  public:
   enum class State { starting, ready, gone };
 
-  // `shim`: the command, with `environment`; `folder`: made for it, and removed at its end.
-  // `changed`, on the loop: another state.
+  // `shim`: the command, with `environment`; `folder`: made for it, and removed at its end;
+  // `group`: the cgroup that its worker gets. `changed`, on the loop: another state.
   static Result<std::unique_ptr<Standby>> start(Loop& loop, std::vector<std::string> shim,
                                                 const Environment& environment,
                                                 LaunchIdentity identity,
-                                                std::filesystem::path folder,
+                                                std::filesystem::path folder, std::string group,
                                                 std::function<void()> changed);
   ~Standby() = default;  // its shim ends by that, unless it has begun
   Standby(const Standby&) = delete;
@@ -72,7 +72,7 @@ class Standby {
 
  private:
   Standby(Loop& loop, pid_t pid, Fd pidfd, Fd channel, LaunchIdentity identity,
-          std::filesystem::path folder, std::function<void()> changed);
+          std::filesystem::path folder, std::string group, std::function<void()> changed);
   void heard();
   void ended();
 
@@ -80,6 +80,7 @@ class Standby {
   Fd pidfd_, channel_;
   LaunchIdentity identity_;
   std::filesystem::path folder_;
+  std::string group_;
   std::function<void()> changed_;
   State state_ = State::starting;
   std::string why_;

@@ -67,7 +67,12 @@ Status hand_over_folders(const config::Program& program, const Paths& paths) {
   const auto attempts = paths.attempts(program.name);
   if (auto ok = make_folders(attempts); !ok) return ok;
   const auto own = attempts.parent_path();
-  for (const auto& path : {paths.state, own.parent_path(), own, attempts}) {
+  std::vector<std::filesystem::path> passed{paths.state, own.parent_path(), own, attempts};
+  if (program.standby) {
+    passed.push_back(paths.standbys(program.name));
+    if (auto ok = make_folders(passed.back()); !ok) return ok;
+  }
+  for (const auto& path : passed) {
     auto folder = Folder::open(path);
     if (!folder) return propagate(folder);
     if (auto ok = let_pass(*folder); !ok) return ok;

@@ -80,7 +80,7 @@ Status ShimHands::launch(const core::Launch& order) {
   memory_.reset();
   if (launched->from_standby)
     c_.note("standby", "the attempt goes on with a worker that was ready");
-  dismiss_standby(launched->unused);
+  dismiss_standby(waiting || launched->from_standby ? launched->unused : "it was not ready yet");
   follow(order.attempt);
   auto shim = ShimProcess::child(c_.services.loop, launched->shim, [this] { on_shim_gone(); });
   if (!shim) return propagate(shim);
@@ -258,7 +258,9 @@ void ShimHands::turned() {
       state.stage == core::Stage::selecting || state.stage == core::Stage::launching;
   if (!selecting) lease_.reset();
   tend_standby();
-  if (rests(state.stage) && std::exchange(may_keep_state_, false)) forget_kept_state();
+  // A daemon that goes leaves what is wanted to the next one.
+  const bool goes_on = state.stage == core::Stage::stopped && state.wanted;
+  if (rests(state.stage) && !goes_on && std::exchange(may_keep_state_, false)) forget_kept_state();
   if (state.current.pid == 0 || !shim_ || !core::has_worker(state.stage)) return;
   if (!worker_) {
     std::vector<std::string> bus_ids;
@@ -311,10 +313,12 @@ void ShimHands::tend_standby() {
   }
   without_standby_ = state.attempt;  // one try for each
   if (memory_->available_bytes < memory_->used_bytes + least_memory(*memory_)) {
-    return c_.note("standby",
-                   fmt::format("no room for one: the worker uses {}, and {} are left",
-                               human_bytes(static_cast<std::uint64_t>(memory_->used_bytes)),
-                               human_bytes(static_cast<std::uint64_t>(memory_->available_bytes))));
+    return c_.note(
+        "standby",
+        fmt::format("no room for one: the worker uses {}, {} are left, and {} of that stay free",
+                    human_bytes(static_cast<std::uint64_t>(memory_->used_bytes)),
+                    human_bytes(static_cast<std::uint64_t>(memory_->available_bytes)),
+                    human_bytes(static_cast<std::uint64_t>(least_memory(*memory_)))));
   }
   core::Launch order = *launched_;
   order.attempt = state.attempt + 1;

@@ -150,6 +150,7 @@ Status Recorder::begin(const core::RecordAttemptBegun& begun, const core::State&
   row.program = program_;
   row.number = begun.attempt;
   row.nonce = next_nonce();
+  forget_next_nonce();  // each has one of its own
   row.board = state.boards.board;
   row.folder = paths_.attempt(program_, begun.attempt).string();
   row.intended_ms = at.wall.ms;

@@ -4,10 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/folder.hpp"
 #include "common/os/processes/process_id.hpp"
@@ -60,10 +63,25 @@ Result<Started> start(const LaunchSpec& spec, const std::vector<int>& inherited)
   return Started{std::move(*worker), std::move(cgroup)};
 }
 
-void end(const Started& started) {
+// `signals`: on which the end of children is told.
+void end(const Started& started, int signals, std::int64_t kill_wait_ms) {
   kill_tree(started.cgroup, started.worker.pid);
   ::waitpid(started.worker.pid, nullptr, 0);
+  (void)sweep(started.cgroup, started.worker.pid, signals, kill_wait_ms);
   started.cgroup.remove();
+}
+
+// The end of what the worker of a standby has said, which nobody else will see.
+std::string last_words(const WorkerProcess& worker) {
+  constexpr std::size_t most = 600;
+  std::string words;
+  std::array<char, 4096> bytes{};
+  for (ssize_t got = 0;
+       (got = ::read(worker.standard_error.get(), bytes.data(), bytes.size())) > 0;) {
+    words.append(bytes.data(), static_cast<std::size_t>(got));
+    if (words.size() > most) words.erase(0, words.size() - most);
+  }
+  return std::string(trim(words));
 }
 
 // Keeps the attempt in the folder `path` to its end. What a standby has already is given.
@@ -75,7 +93,7 @@ struct FromStandby {
 
 Status keep(const std::filesystem::path& path, std::optional<FromStandby> standby) {
   const auto unused = [&standby](const Error& error) -> Status {
-    if (standby) end(standby->started);
+    if (standby) end(standby->started, -1, 0);
     return tl::unexpected<Error>(error);
   };
   auto place = AttemptPlace::open(path);
@@ -117,13 +135,17 @@ Status keep(const std::filesystem::path& path, std::optional<FromStandby> standb
                   std::move(parts->error_ring));
   disk.record("started", shim::started(spec, *identity, *self, started->cgroup), now(), false);
   if (auto ok = disk.start(); !ok) {
-    end(*started);
+    end(*started, parts->mouth.signals.get(), spec.kill_wait_ms);
     memory.keep();
     return ok;
   }
   if (standby) {
-    tell_to_begin(standby->word, {{env::resume_from, spec.environment.at(env::resume_from)}},
-                  memory.state());
+    std::map<std::string, std::string> variables;
+    for (const char* name : {env::resume_from, env::plan}) {
+      const auto found = spec.environment.find(name);
+      if (found != spec.environment.end()) variables.insert(*found);
+    }
+    tell_to_begin(standby->word, variables, memory.state());
     ::close(standby->word);
   }
   Attempt attempt(spec, disk, *place, parts->mouth.socket, parts->mouth.signals.get(),
@@ -161,7 +183,9 @@ Status run_standby(const std::filesystem::path& path) {
   word->worker.reset();
   auto order = wait_for_order(*mouth, started->worker);
   if (!order) {
-    end(*started);
+    const std::string words = last_words(started->worker);
+    if (!words.empty()) order.error().what += "; its last words: " + words;
+    end(*started, mouth->signals.get(), spec->kill_wait_ms);
     return propagate(order);
   }
   // The leases that came with it stay open.

@@ -53,6 +53,10 @@ TEST_F(StandbyIdentity, AnythingElseIsNamed) {
   EXPECT_EQ(other([](LaunchSpec& spec) { spec.attempt = 5; }), "it is another attempt");
   EXPECT_EQ(other([](LaunchSpec& spec) { spec.environment[env::plan] = R"({"batch": 2})"; }),
             "the plan of the attempt is another");
+  EXPECT_EQ(
+      other([](LaunchSpec& spec) { spec.environment[env::plan] = R"({"checkpoint_every": 7})"; }),
+      "")
+      << "it is told";
   EXPECT_EQ(other([](LaunchSpec& spec) { spec.environment["A"] = "1"; }), "A is another");
   EXPECT_EQ(other([](LaunchSpec& spec) { spec.environment.erase(env::plan); }),
             "the plan of the attempt is another");
