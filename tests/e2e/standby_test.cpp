@@ -211,17 +211,17 @@ TEST_F(StandbyWorker, ADaemonThatIsKilledAtItsBeginLeavesOneThatTrains) {
 class OwnStandby : public World {};
 
 TEST_F(OwnStandby, OurWorkerGoesOnWithTheSameWeights) {
-  write_training("run.yaml", 400, "", "    standby: true\n");
+  write_training("run.yaml", 1500, "", "    standby: true\n");
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
   wait_until([&] { return last_step() > 20 && attempts().back().kept_step >= 20; });
   wait_until([&] { return daemon_log().find("is ready, and waits") != std::string::npos; });
   ::kill(worker_pid(), SIGKILL);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
-  EXPECT_EQ(attempts().back().last_step, 400);
+  EXPECT_EQ(attempts().back().last_step, 1500);
   EXPECT_THAT(daemon_log(), HasSubstr("goes on with a worker that was ready"));
   const std::string disturbed = digest();
   std::filesystem::remove_all(path(".trainward"));
-  write_training("run.yaml", 400, "");
+  write_training("run.yaml", 1500, "");
   EXPECT_EQ(end_of(start_daemon({"--once", "run.yaml"})), 0);
   EXPECT_EQ(digest(), disturbed);
 }

@@ -84,6 +84,7 @@ struct LoopPlan {
   // What a step needs of floating-point operations, as a share of what everything that takes part
   // in it can do in a second; nothing: one of the two is not known.
   std::optional<double> peak_seconds = {};
+  bool begins_on_disk = true;  // what it begins with; else that is still to be saved
 };
 
 enum class Ending {
@@ -124,7 +125,7 @@ class TrainingLoop {
         model_(model),
         data_(data),
         progress_(std::move(start)),
-        saved_step_(progress_.step),
+        saved_step_(plan.begins_on_disk ? progress_.step : -1),
         ports_(ports) {}
 
   Result<Ending> run();

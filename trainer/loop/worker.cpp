@@ -309,7 +309,8 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                            .evaluate_first = data->examples() != nullptr,
                            .keep_best = config->keep_best,
                            .patience = config->patience,
-                           .peak_seconds = peak_seconds(*config, **model)};
+                           .peak_seconds = peak_seconds(*config, **model),
+                           .begins_on_disk = !from_memory};
   std::optional<Replicas> replicas;
   std::optional<DeviceMeter> devices;
   if (config->ranks() > 1) {
