@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t start_answer_ms = 2'000;
 
 // Of a restart: also whether the program was running.
-api::Control::Answer with_stopped(api::Control::Answer answer, bool stopped) {
+api::Control::Answer with_stopped(const api::Control::Answer& answer, bool stopped) {
   return {[answer, stopped](Result<json::value> value) {
             if (value) value->as_object()["stopped"] = stopped;
             answer(std::move(value));
