@@ -154,7 +154,9 @@ std::vector<std::vector<std::int64_t>> groups_of(const op::AllReduce& sum, std::
   for (std::int64_t first = 0; first < all; ++first) {
     if (first / sum.stride % sum.devices != 0) continue;
     std::vector<std::int64_t>& group = groups.emplace_back();
-    for (std::int64_t i = 0; i < sum.devices; ++i) group.push_back(first + i * sum.stride);
+    for (std::int64_t i = 0; i < sum.devices && first + i * sum.stride < all; ++i) {
+      group.push_back(first + i * sum.stride);
+    }
   }
   return groups;
 }

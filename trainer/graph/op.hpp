@@ -167,8 +167,8 @@ std::string_view name_of(const Op& op);
 // equal attributes.
 std::string attributes_of(const Op& op);
 
-// The devices of each sum among `all`, by the numbers of their first: those groups are as large as
-// each other, and hold each device once.
+// The devices of each sum among `all`, by the numbers of their first; each device is in one. The
+// groups are as large as each other where `all` is what the operation asks for.
 std::vector<std::vector<std::int64_t>> groups_of(const op::AllReduce& sum, std::int64_t all);
 
 // Axes of a shape with `rank` axes that are in none of the lists, ascending.
