@@ -199,10 +199,12 @@ class DeviceOuterLayers final : public OuterLayers {
     if (columns() == 1 || !first_.empty()) return {};
     const std::int64_t share = part_.model.padded_vocabulary() / part_.columns;
     std::vector<std::int32_t> firsts;
+    firsts.reserve(device_.count());
     for (std::size_t d = 0; d < device_.count(); ++d) {
       firsts.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(d % columns()) * share));
     }
     std::vector<const void*> data;
+    data.reserve(firsts.size());
     for (const std::int32_t& first : firsts) data.push_back(&first);
     auto value = device_.upload({graph::Element::i32, {1}}, data);
     if (!value) return propagate(value);

@@ -52,6 +52,7 @@ std::string name_of(std::uint32_t sender) {
 
 std::vector<containment::Survivor> described(const std::vector<pid_t>& pids) {
   std::vector<containment::Survivor> processes;
+  processes.reserve(pids.size());
   for (const pid_t pid : pids) processes.push_back(containment::describe(pid));
   return processes;
 }

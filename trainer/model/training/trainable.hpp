@@ -60,6 +60,7 @@ class Trainable {
   // Called in every step right before the state changes, so that a reader of the state beside the
   // work has ended by then. False: this model cannot tell, and the state must be left alone from
   // step() on.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): a model that calls it keeps it
   virtual bool before_update(std::function<void()> /*settle*/) { return false; }
 
   // Loss of one batch that is not trained on: its mean, or with weights their sum. Of one batch
