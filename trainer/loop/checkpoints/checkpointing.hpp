@@ -37,6 +37,10 @@ class Checkpointing final : public CheckpointPort {
   Checkpointing(std::filesystem::path root, Trainable& model, RunFacts facts, Carried carried,
                 checkpoint::SaveOptions options, Reporter& reporter);
   ~Checkpointing() override;
+  Checkpointing(const Checkpointing&) = delete;
+  Checkpointing& operator=(const Checkpointing&) = delete;
+  Checkpointing(Checkpointing&&) = delete;
+  Checkpointing& operator=(Checkpointing&&) = delete;
 
   // Takes the memory for the copies. `available`: what the machine can give.
   void reserve(std::optional<std::int64_t> available);
