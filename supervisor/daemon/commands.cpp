@@ -77,7 +77,7 @@ void Daemon::command(const std::string& name, api::Verb verb, const std::string&
     return answer(command_answer(name, "already started", false, runner.state().reason));
   }
   const std::int64_t before = runner.state().attempt;
-  if (verb == api::Verb::restart) answer = with_stopped(std::move(answer), !rest);
+  if (verb == api::Verb::restart) answer = with_stopped(answer, !rest);
   runner.handle(wish);
   auto late = std::make_shared<Timer>(parts_->loop);
   auto timed_out = std::make_shared<bool>(false);
