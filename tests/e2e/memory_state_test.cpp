@@ -81,6 +81,24 @@ class MemoryState : public World {
              all.back().last_step - all.back().resume_step >= steps;
     });
   }
+  // After so many steps the worker is killed, and the run goes on to its end.
+  std::vector<store::AttemptRow> attempts_with_a_kill(std::int64_t steps) {
+    const pid_t daemon = start_daemon({"--once", "run.yaml"});
+    wait_for_steps(1, steps);
+    ::kill(worker_pid(), SIGKILL);
+    EXPECT_EQ(end_of(daemon), 0) << daemon_log();
+    return attempts();
+  }
+  // After so many steps the daemon is killed, and then the worker: nobody else has the state.
+  void leave_to_the_keeper(std::int64_t steps) {
+    const pid_t daemon = start_daemon({"--once", "run.yaml"});
+    wait_for_steps(1, steps);
+    const pid_t worker = worker_pid();
+    ::kill(daemon, SIGKILL);
+    EXPECT_EQ(end_of(daemon), -SIGKILL);
+    ::kill(worker, SIGKILL);
+    wait_until([&] { return std::filesystem::exists(socket()); });
+  }
   void finish(pid_t daemon, const std::string& weights) {
     EXPECT_EQ(end_of(daemon), 0) << daemon_log();
     EXPECT_EQ(digest(), weights) << daemon_log();
@@ -162,11 +180,7 @@ TEST_F(MemoryState, WhicheverIsKilledNoVerifiedStepIsLost) {
 
 TEST_F(MemoryState, HistoryAndWhySayWhereAnAttemptBegan) {
   write_run(60, ", checkpoint_every: 25");
-  const pid_t daemon = start_daemon({"--once", "run.yaml"});
-  wait_for_steps(1, 35);
-  ::kill(worker_pid(), SIGKILL);
-  EXPECT_EQ(end_of(daemon), 0) << daemon_log();
-  const auto all = attempts();
+  const auto all = attempts_with_a_kill(35);
   ASSERT_EQ(all.size(), 2U) << daemon_log();
   EXPECT_EQ(all[0].source, "");
   EXPECT_EQ(all[1].source, "memory");
@@ -177,17 +191,10 @@ TEST_F(MemoryState, HistoryAndWhySayWhereAnAttemptBegan) {
   EXPECT_THAT(ctl({"ckpt", "list", "run"}).out, HasSubstr("from memory"));
 }
 
-// Nobody but the keeper has the state then.
 TEST_F(MemoryState, ADaemonThatIsKilledInBetweenLosesNothing) {
   write_run(300);
   const std::string weights = calm();
-  const pid_t first = start_daemon({"--once", "run.yaml"});
-  wait_for_steps(1, 20);
-  const pid_t worker = worker_pid();
-  ::kill(first, SIGKILL);
-  EXPECT_EQ(end_of(first), -SIGKILL);
-  ::kill(worker, SIGKILL);
-  wait_until([&] { return std::filesystem::exists(socket()); });
+  leave_to_the_keeper(20);
   const pid_t second = start_daemon({"--once", "run.yaml"});
   finish(second, weights);
   const auto all = attempts();
@@ -233,11 +240,7 @@ TEST_F(MemoryState, DevicesLeaveTheirsToo) {
 // Only the first of them could have it, and mpiexec hands nothing on.
 TEST_F(MemoryState, SeveralProcessesGoOnFromTheDisk) {
   write_run(40, ", checkpoint_every: 5", ", mesh_shape: [1, 2], enable_ddp: true");
-  const pid_t daemon = start_daemon({"--once", "run.yaml"});
-  wait_for_steps(1, 12);
-  ::kill(worker_pid(), SIGKILL);
-  EXPECT_EQ(end_of(daemon), 0) << daemon_log();
-  const auto all = attempts();
+  const auto all = attempts_with_a_kill(12);
   ASSERT_EQ(all.size(), 2U) << daemon_log();
   EXPECT_EQ(all[1].source, "disk");
 }
@@ -259,13 +262,7 @@ TEST_F(MemoryState, AStartFromScratchTakesNothing) {
 
 TEST_F(MemoryState, AnotherConfigurationIsRefused) {
   write_run(100'000, ", checkpoint_every: 1000");
-  const pid_t first = start_daemon({"--once", "run.yaml"});
-  wait_for_steps(1, 20);
-  const pid_t worker = worker_pid();
-  ::kill(first, SIGKILL);
-  EXPECT_EQ(end_of(first), -SIGKILL);
-  ::kill(worker, SIGKILL);
-  wait_until([&] { return std::filesystem::exists(socket()); });
+  leave_to_the_keeper(20);
   write_run(10, ", checkpoint_every: 1000, seed: 77");
   const pid_t second = start_daemon({"--once", "run.yaml"});
   EXPECT_EQ(end_of(second), 0) << daemon_log();
@@ -279,11 +276,7 @@ TEST_F(MemoryState, AnotherConfigurationIsRefused) {
 
 TEST_F(MemoryState, OffItIsNotUsed) {
   write_run(60, ", checkpoint_every: 10, checkpoint_memory: off");
-  const pid_t daemon = start_daemon({"--once", "run.yaml"});
-  wait_for_steps(1, 15);
-  ::kill(worker_pid(), SIGKILL);
-  EXPECT_EQ(end_of(daemon), 0) << daemon_log();
-  const auto all = attempts();
+  const auto all = attempts_with_a_kill(15);
   ASSERT_EQ(all.size(), 2U) << daemon_log();
   EXPECT_EQ(all[1].source, "disk");
 }
